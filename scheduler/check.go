@@ -1,0 +1,57 @@
+package scheduler
+
+import (
+	"time"
+
+	"proxyward/checks"
+	"proxyward/scheduler/policy"
+)
+
+// Check is one check as the daemon runs it: the transaction, the policy, the sources and
+// the bounds. One check governs one pool.
+type Check struct {
+	Name        string // [a-z0-9][a-z0-9_-]{0,62}
+	Transaction *checks.Check
+	Timeout     time.Duration // the longest a probe can take
+	Policy      policy.Policy // Spread and Tick are filled in by the scheduler
+	Trickle     Trickle
+	Limits      Limits
+	Scores      Scores
+	Sources     []Source
+	Missing     Missing
+}
+
+// Trickle bounds how many endpoints the whole fleet admits to a trial per window.
+type Trickle struct {
+	PerTick, MaxPerTick int
+	Window              time.Duration
+}
+
+// Limits bound the load a check makes.
+type Limits struct {
+	Rate        float64 // probes per second of the whole fleet
+	Concurrency int     // probes in flight of this daemon
+	PerHost     int     // probes in flight of this daemon to one proxy host
+}
+
+// Scores say where a member enters the eligible set.
+type Scores struct {
+	Initial int64 // a new member's score; negative: the lowest in the pool
+	Keep    bool  // a returning one keeps its own count where that is higher than the lowest
+}
+
+// Source is where endpoints are listed.
+type Source struct {
+	File         string // absolute or relative to the working directory
+	URL          string // http or https; exactly one of File and URL is set
+	Scheme       string // of lines that name none
+	Refresh      string // cron expression
+	AllowPrivate bool
+}
+
+// Missing says what happens to endpoints that leave a source.
+type Missing struct {
+	Keep        bool          // on_missing: keep
+	MaxShrink   float64       // a refresh that loses more than this fraction retires nobody
+	ForgetAfter time.Duration // a retired endpoint is forgotten after this long; 0: never
+}
