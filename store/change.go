@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"proxyward/store/record"
+)
+
+// Scores say where a member enters the eligible set.
+type Scores struct {
+	Initial int64 // of a member never allocated before; negative: the lowest in the pool
+	Keep    bool  // a returning one keeps its own count where that is higher than the lowest
+}
+
+// Change is one transition to carry out on the exact record it was judged against.
+type Change struct {
+	ID         string
+	Token      string // of the live lease; empty for a change no probe made
+	Old        string // the record as read; empty: there must be none
+	Transition record.Transition
+	URL        string // new full URL, a secret; empty: as it is; equal to ID: none is kept
+}
+
+// Commit applies results, a code for each. It is safe to repeat: an applied result has
+// lost its lease and comes back Late.
+func (p *Pool) Commit(ctx context.Context, lease time.Duration, scores Scores, changes []Change) ([]Code, error) {
+	var all []Code
+	for len(changes) > 0 {
+		n := min(batch, len(changes))
+		args := append(p.call(lease), eventsKept)
+		for _, c := range changes[:n] {
+			args = c.appendTo(args, scores)
+		}
+		codes, err := p.codes(ctx, commitScript, p.moveKeys(), args)
+		if err != nil {
+			return all, fmt.Errorf("commit results: %w", err)
+		}
+		all, changes = append(all, codes...), changes[n:]
+	}
+	return all, nil
+}
+
+// Amend applies changes that no probe made, a code for each. It is safe to repeat.
+func (p *Pool) Amend(ctx context.Context, changes []Change) ([]Code, error) {
+	var all []Code
+	names := append(p.moveKeys(), p.keys.urls(), p.keys.holds())
+	for len(changes) > 0 {
+		n := min(batch, len(changes))
+		args := []any{eventsKept}
+		for _, c := range changes[:n] {
+			args = c.appendTo(args, Scores{})
+		}
+		codes, err := p.codes(ctx, amendScript, names, args)
+		if err != nil {
+			return all, fmt.Errorf("amend endpoints: %w", err)
+		}
+		all, changes = append(all, codes...), changes[n:]
+	}
+	return all, nil
+}
+
+// appendTo adds the change as one item of move.lua.
+func (c Change) appendTo(args []any, scores Scores) []any {
+	t := c.Transition
+	kept, initial := int64(0), ""
+	if scores.Keep {
+		kept = t.Next.Allocations
+	}
+	if t.Next.Allocations == 0 && scores.Initial >= 0 {
+		initial = strconv.FormatInt(scores.Initial, 10)
+	}
+	next := t.Next
+	if t.To == record.Eligible {
+		next.Allocations = 0 // the set counts while it is in
+	}
+	url := c.URL
+	switch url {
+	case "":
+		url = "="
+	case c.ID:
+		url = "-"
+	}
+	var e record.Step
+	if t.Event != nil {
+		e = *t.Event
+	}
+	from := string(e.From)
+	if t.Event != nil && from == "" {
+		from = "new"
+	}
+	return append(args, c.ID, c.Token, c.Old, next.Encode(), string(t.From), string(t.To), string(t.To.Lane()),
+		t.DueMs, t.DelayMs, kept, initial, url, next.HoldUntilMs, from, e.Stage, e.Reason, e.Blame, e.Detail, string(e.By), e.PauseMs)
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"proxyward/store/record"
+)
+
+// Entry is all that is known of one endpoint at one instant.
+type Entry struct {
+	ID     string
+	Raw    string // the record as it stands in Redis; empty: none
+	Record record.Record
+	URL    string // full proxy URL, a secret; the id where none is kept
+
+	Member  bool // in the eligible set
+	Score   int64
+	Lanes   map[record.Lane]int64 // due time in ms; for urgent the score of the request
+	Leased  bool
+	LeaseMs int64  // pool time at which the lease ends
+	Token   string // LANE.SCORE.NONCE of the live lease
+}
+
+// Known reports whether the endpoint has a record.
+func (e Entry) Known() bool { return e.Raw != "" }
+
+// Allocations counts what workers were given: in the set, or when it last left.
+func (e Entry) Allocations() int64 {
+	if e.Member {
+		return e.Score
+	}
+	return e.Record.Allocations
+}
+
+// State is the recorded state, or permitted for a cooling endpoint that is on trial now.
+func (e Entry) State() record.State {
+	if e.Record.State == record.Cooling && e.Leased {
+		return record.Permitted
+	}
+	return e.Record.State
+}
+
+// Look reads endpoints, in the order of ids; an unknown one has an empty Raw. A record
+// that cannot be decoded is an error in bad beside an entry that has only its Raw.
+func (p *Pool) Look(ctx context.Context, ids []string) (entries []Entry, bad []error, err error) {
+	k := p.keys
+	names := append([]string{k.eligible(), k.endpoints()}, k.lanes()...)
+	names = append(names, k.leases(), k.tokens(), k.urls())
+	for len(ids) > 0 {
+		n := min(batch, len(ids))
+		args := make([]any, n)
+		for i, id := range ids[:n] {
+			args[i] = id
+		}
+		rows, err := p.run(ctx, lookScript, names, args).Slice()
+		if err != nil {
+			return nil, nil, fmt.Errorf("look at endpoints: %w", err)
+		}
+		for i, row := range rows {
+			e, err := entryOf(ids[i], row.([]any))
+			if err != nil {
+				bad = append(bad, err)
+			}
+			entries = append(entries, e)
+		}
+		ids = ids[n:]
+	}
+	return entries, bad, nil
+}
+
+func entryOf(id string, row []any) (Entry, error) {
+	text := func(i int) string { s, _ := row[i].(string); return s }
+	number := func(i int) (int64, bool) {
+		f, err := strconv.ParseFloat(text(i), 64)
+		return int64(f), err == nil
+	}
+	e := Entry{ID: id, Raw: text(0), URL: text(1), Token: text(8), Lanes: map[record.Lane]int64{}}
+	if e.URL == "" {
+		e.URL = id
+	}
+	e.Score, e.Member = number(2)
+	for i, lane := range record.Lanes {
+		if due, in := number(3 + i); in {
+			e.Lanes[lane] = due
+		}
+	}
+	e.LeaseMs, e.Leased = number(7)
+	if e.Raw == "" {
+		return e, nil
+	}
+	var err error
+	e.Record, err = decode(id, e.Raw)
+	return e, err
+}
+
+// Scan calls visit with every endpoint that has a record, in batches, each read at one
+// instant. Endpoints that come or go meanwhile may be missed.
+func (p *Pool) Scan(ctx context.Context, visit func([]Entry, []error) error) error {
+	return p.scanIDs(ctx, p.keys.endpoints(), func(ids []string) error {
+		entries, bad, err := p.Look(ctx, ids)
+		if err != nil {
+			return err
+		}
+		return visit(entries, bad)
+	})
+}
+
+// scanIDs calls visit with the ids in one hash or sorted set, in batches; an id can come twice.
+func (p *Pool) scanIDs(ctx context.Context, key string, visit func([]string) error) error {
+	kind, err := p.client.Type(ctx, key).Result()
+	if err != nil {
+		return fmt.Errorf("scan pool: %w", err)
+	}
+	read := p.client.HScanNoValues
+	width := 1
+	if kind == "zset" {
+		read, width = p.client.ZScan, 2
+	}
+	for cursor := uint64(0); ; {
+		items, next, err := read(ctx, key, cursor, "", batch).Result()
+		if err != nil {
+			return fmt.Errorf("scan pool: %w", err)
+		}
+		var ids []string
+		for i := 0; i < len(items); i += width {
+			ids = append(ids, items[i])
+		}
+		if err := visit(ids); err != nil {
+			return err
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
