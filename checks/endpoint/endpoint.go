@@ -4,18 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"unique"
 )
 
-// Endpoint is one way into one proxy. The zero value is not a valid endpoint.
+// Endpoint is one way into one proxy. The zero value is not a valid endpoint. Two
+// endpoints are equal (==) if and only if their URLs are.
 type Endpoint struct {
 	Scheme string // http https socks4 socks4a socks5 socks5h, lower case
 	User   string // decoded; empty: none
 	Host   string // canonical: ASCII lower case, IPv6 compressed and without brackets
 	Port   uint16 // 1-65535
 
-	password string // decoded; never part of the id
+	// password is decoded and never part of the id; the zero handle: none. It is behind a
+	// handle since fmt calls no method of a value in somebody's unexported field, but
+	// prints what it finds there: of a handle that is an address.
+	password unique.Handle[string]
 }
 
 // Schemes lists the schemes an endpoint can have. `https` is TLS to the proxy itself;
@@ -31,36 +37,31 @@ func Parse(raw string) (Endpoint, error) {
 	if !found {
 		return Endpoint{}, errors.New("no scheme: write scheme://host:port, for example http://192.0.2.1:8080")
 	}
-	var e Endpoint
-	e.Scheme = strings.ToLower(scheme)
-	if !isScheme(e.Scheme) {
-		return Endpoint{}, fmt.Errorf("unknown scheme: use one of %s", strings.Join(Schemes, " "))
-	}
-	hostport := rest
-	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-		user, password, _ := strings.Cut(rest[:at], ":")
-		if strings.ContainsAny(rest[:at], "/?#") {
-			return Endpoint{}, errors.New("user or password with a raw / ? or #: write them as %2F %3F %23")
-		}
-		e.User, e.password = unescape(user), unescape(password)
-		hostport = rest[at+1:]
+	at := strings.LastIndexByte(rest, '@')
+	userinfo, hostport := rest[:max(at, 0)], rest[at+1:]
+	if strings.ContainsAny(userinfo, "/?#") {
+		return Endpoint{}, errors.New("a raw / ? or # before the @: in user or password write %2F %3F %23")
 	}
 	hostport = strings.TrimSuffix(hostport, "/")
 	if strings.ContainsAny(hostport, "/?#") {
 		return Endpoint{}, errors.New("something after the port: a proxy URL ends there")
 	}
-	return New(e.Scheme, e.User, e.password, hostport)
+	user, password, _ := strings.Cut(userinfo, ":")
+	return New(scheme, unescape(user), unescape(password), hostport)
 }
 
 // New makes an endpoint from its parts; user and password are taken as they are,
 // hostport is host:port with an IPv6 address in brackets.
 func New(scheme, user, password, hostport string) (Endpoint, error) {
-	e := Endpoint{Scheme: strings.ToLower(scheme), User: user, password: password}
-	if !isScheme(e.Scheme) {
+	e := Endpoint{Scheme: strings.ToLower(scheme), User: user}
+	if !slices.Contains(Schemes, e.Scheme) {
 		return Endpoint{}, fmt.Errorf("unknown scheme: use one of %s", strings.Join(Schemes, " "))
 	}
 	if err := checkCredentials(e.Scheme, user, password); err != nil {
 		return Endpoint{}, err
+	}
+	if password != "" {
+		e.password = unique.Make(password)
 	}
 	host, port, err := splitHostPort(hostport)
 	if err != nil {
@@ -75,7 +76,7 @@ func New(scheme, user, password, hostport string) (Endpoint, error) {
 
 func checkCredentials(scheme, user, password string) error {
 	if strings.ContainsAny(user+password, "\r\n\x00") {
-		return errors.New("control character in user or password")
+		return errors.New("line break or NUL in user or password")
 	}
 	switch {
 	case strings.HasPrefix(scheme, "http") && strings.Contains(user, ":"):
@@ -95,10 +96,10 @@ func (e Endpoint) ID() string { return e.join(escape(e.User)) }
 
 // URL is the full proxy URL with the password: a secret. It equals ID where there is none.
 func (e Endpoint) URL() string {
-	if e.password == "" {
-		return e.ID()
+	if password := e.Password(); password != "" {
+		return e.join(escape(e.User) + ":" + escape(password))
 	}
-	return e.join(escape(e.User) + ":" + escape(e.password))
+	return e.ID()
 }
 
 func (e Endpoint) join(userinfo string) string {
@@ -118,10 +119,15 @@ func (e Endpoint) Addr() string {
 }
 
 // Password is the decoded password, empty where there is none: a secret.
-func (e Endpoint) Password() string { return e.password }
+func (e Endpoint) Password() string {
+	if e.password == (unique.Handle[string]{}) {
+		return ""
+	}
+	return e.password.Value()
+}
 
 // HasCredentials reports whether a user or a password is set.
-func (e Endpoint) HasCredentials() bool { return e.User != "" || e.password != "" }
+func (e Endpoint) HasCredentials() bool { return e.User != "" || e.Password() != "" }
 
 // String is the id.
 func (e Endpoint) String() string { return e.ID() }
@@ -131,12 +137,3 @@ func (e Endpoint) Format(f fmt.State, _ rune) { io.WriteString(f, e.ID()) }
 
 // MarshalText is the id.
 func (e Endpoint) MarshalText() ([]byte, error) { return []byte(e.ID()), nil }
-
-func isScheme(s string) bool {
-	for _, known := range Schemes {
-		if s == known {
-			return true
-		}
-	}
-	return false
-}

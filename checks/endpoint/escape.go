@@ -1,8 +1,10 @@
 package endpoint
 
-import "strings"
-
-const upperHex = "0123456789ABCDEF"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // escape percent-encodes every byte but the unreserved ones (RFC 3986 section 2.3).
 func escape(s string) string {
@@ -12,9 +14,7 @@ func escape(s string) string {
 		if unreserved(c) {
 			b.WriteByte(c)
 		} else {
-			b.WriteByte('%')
-			b.WriteByte(upperHex[c>>4])
-			b.WriteByte(upperHex[c&15])
+			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
 	return b.String()
@@ -28,16 +28,14 @@ func unreserved(c byte) bool {
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0 {
-			b.WriteByte(byte(unhex(s[i+1])<<4 | unhex(s[i+2])))
-			i += 2
-			continue
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 2
+				continue
+			}
 		}
 		b.WriteByte(s[i])
 	}
 	return b.String()
-}
-
-func unhex(c byte) int {
-	return strings.IndexByte(upperHex, strings.ToUpper(string(rune(c)))[0])
 }
