@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -122,11 +123,7 @@ func Decode(raw string) (Record, error) {
 
 // Clone is a copy that shares no memory with r.
 func (r Record) Clone() Record {
-	classes := make(map[string]Count, len(r.Classes))
-	for k, v := range r.Classes {
-		classes[k] = v
-	}
-	r.Classes = classes
+	r.Classes = maps.Clone(r.Classes)
 	r.Sources = slices.Clone(r.Sources)
 	r.Holds = slices.Clone(r.Holds)
 	r.History = slices.Clone(r.History)
