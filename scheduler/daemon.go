@@ -2,8 +2,13 @@ package scheduler
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"sync"
 	"time"
 
+	"github.com/robfig/cron/v3"
 	"go.uber.org/zap"
 
 	"proxyward/prober"
@@ -16,7 +21,7 @@ type Options struct {
 	Store  *store.Store
 	Prober *prober.Prober
 	Checks []Check
-	Tick   time.Duration // 0: 1 s
+	Tick   time.Duration // whole seconds; 0: 1 s
 	Grace  time.Duration // how long probes in flight may finish after the stop; 0: the longest timeout
 	Log    *zap.Logger   // nil: none
 }
@@ -24,12 +29,94 @@ type Options struct {
 // Daemon runs the checks of one process.
 type Daemon struct {
 	Options
+	health *health
+	panics counter
 }
 
 // NewDaemon prepares a daemon; Run starts it.
-func NewDaemon(o Options) *Daemon { return &Daemon{o} }
+func NewDaemon(o Options) *Daemon {
+	if o.Name == "" {
+		host, _ := os.Hostname()
+		o.Name = fmt.Sprintf("%s:%d:%s", host, os.Getpid(), rand.Text()[:6])
+	}
+	if o.Tick == 0 {
+		o.Tick = time.Second
+	}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	if o.Grace == 0 {
+		for _, c := range o.Checks {
+			o.Grace = max(o.Grace, c.Timeout+time.Second)
+		}
+	}
+	d := &Daemon{Options: o, health: newHealth(o.Log)}
+	if o.Prober.OnPanic == nil {
+		o.Prober.OnPanic = func(id string, value any, stack []byte) { d.caught("probe", id, value, stack) }
+	}
+	return d
+}
 
 // Run works until ctx ends, then stops claiming, lets probes in flight finish within the
 // grace time, commits, gives back leases and returns nil. Redis being away is not an error:
-// it says so once, backs off and goes on by itself.
-func (d *Daemon) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+// the daemon says so once, backs off and goes on by itself.
+func (d *Daemon) Run(ctx context.Context) error {
+	// Probes and commits outlive the stop by the grace time; claims do not.
+	work, finish := context.WithCancel(context.WithoutCancel(ctx))
+	defer finish()
+	runners := make([]*runner, len(d.Checks))
+	for i, c := range d.Checks {
+		runners[i] = newRunner(d, c)
+	}
+	clock := cron.New(cron.WithLogger(cron.DiscardLogger))
+	var loops sync.WaitGroup
+	loops.Go(func() { d.Prober.Heart(work) })
+	for _, r := range runners {
+		loops.Go(func() { r.committer(work) })
+		loops.Go(func() { r.claimer(ctx) })
+		loops.Go(func() { r.listen(ctx) })
+		for _, s := range r.refreshers {
+			loops.Go(func() { s.loop(ctx) })
+			if err := s.enter(clock); err != nil {
+				return err
+			}
+		}
+		loops.Go(func() { r.sweeper(ctx) })
+		job := cron.NewChain(cron.SkipIfStillRunning(cron.DiscardLogger)).Then(cron.FuncJob(func() { r.tick(ctx) }))
+		if _, err := clock.AddJob("@every "+d.Tick.String(), job); err != nil {
+			return fmt.Errorf("schedule ticks: %w", err)
+		}
+	}
+	clock.Start()
+	<-ctx.Done()
+	<-clock.Stop().Done()
+	for _, r := range runners {
+		r.drain(d.Grace)
+	}
+	finish()
+	loops.Wait()
+	d.leave(runners)
+	return nil
+}
+
+// leave takes this daemon off the list of live ones, if Redis answers.
+func (d *Daemon) leave(runners []*runner) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	for _, r := range runners {
+		if err := r.pool.Leave(ctx, d.Name); err != nil {
+			d.Log.Warn("could not leave the fleet; the others notice within seconds", zap.Error(err))
+			return
+		}
+	}
+}
+
+// contain runs f; a panic in it is counted and told, and goes no further.
+func (d *Daemon) contain(what, name string, f func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			d.caught(what, name, r, nil)
+		}
+	}()
+	f()
+}

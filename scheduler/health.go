@@ -1,0 +1,105 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+type counter struct{ atomic.Int64 }
+
+// caught counts and tells a contained panic.
+func (d *Daemon) caught(what, name string, value any, stack []byte) {
+	d.panics.Add(1)
+	if stack == nil {
+		stack = debug.Stack()
+	}
+	d.Log.Error("internal fault contained; please report it", zap.String("in", what), zap.String("name", name),
+		zap.String("panic", fmt.Sprintf("%T", value)), zap.ByteString("stack", stack))
+}
+
+// Panics counts the panics contained in ticks and probes so far.
+func (d *Daemon) Panics() int64 { return d.panics.Load() }
+
+const (
+	firstPause = time.Second
+	longPause  = 30 * time.Second
+)
+
+// health knows whether Redis answers, tells each change once, and says when to try again.
+type health struct {
+	log *zap.Logger
+
+	mu    sync.Mutex
+	away  time.Time // since when; zero: it answers
+	pause time.Duration
+	next  time.Time // no attempt before this
+}
+
+func newHealth(log *zap.Logger) *health { return &health{log: log} }
+
+// ready reports whether Redis may be asked now.
+func (h *health) ready() bool { return h.wait() <= 0 }
+
+// wait is how long to hold off.
+func (h *health) wait() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Until(h.next)
+}
+
+// heard takes note of how a call to Redis ended.
+func (h *health) heard(err error) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	switch {
+	case err == nil && !h.away.IsZero():
+		h.log.Info("redis is back", zap.Duration("after", now.Sub(h.away).Round(time.Millisecond)))
+		h.away, h.pause, h.next = time.Time{}, 0, time.Time{}
+	case err != nil && h.away.IsZero():
+		h.log.Error("redis is away: workers go on with the set as it is; trying again, at most every 30 s",
+			zap.Error(err), zap.String("what to do", remedy(err)))
+		h.away, h.pause = now, firstPause
+		h.next = now.Add(jittered(h.pause))
+	case err != nil && !now.Before(h.next):
+		h.pause = min(2*h.pause, longPause)
+		h.next = now.Add(jittered(h.pause))
+	}
+}
+
+func jittered(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.75 + rand.Float64()/4))
+}
+
+// remedy says what an operator can do about an error of Redis.
+func remedy(err error) string {
+	text := err.Error()
+	for mark, advice := range map[string]string{
+		"WRONGPASS":    "correct redis.username and redis.password_file",
+		"NOAUTH":       "set redis.password_file: this server asks for a password",
+		"NOPERM":       "give this user the commands and keys it needs (ACL)",
+		"READONLY":     "this server is a replica: name the master",
+		"MISCONF":      "redis cannot save to disk: look at its log",
+		"OOM":          "redis is at maxmemory: give it more",
+		"refused":      "start redis, or correct redis.url",
+		"no such host": "correct the host name in redis.url",
+		"x509":         "set redis.tls.ca_file to the CA that signed the server's certificate",
+	} {
+		if strings.Contains(text, mark) {
+			return advice
+		}
+	}
+	return "see whether redis runs and is reachable from here"
+}

@@ -1,0 +1,192 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"go.uber.org/zap"
+
+	"proxyward/checks/endpoint"
+	"proxyward/internal/sources"
+	"proxyward/scheduler/policy"
+	"proxyward/store"
+	"proxyward/store/record"
+)
+
+// refresher keeps the pool in step with one source.
+type refresher struct {
+	*runner
+	source   Source
+	name     string // as records say it
+	schedule cron.Schedule
+	due      chan struct{}
+	told     string // the last fault told, so that it is told once
+}
+
+func newRefresher(r *runner, s Source) *refresher {
+	return &refresher{runner: r, source: s, name: sources.Name(s.File), due: make(chan struct{}, 1)}
+}
+
+// enter adds the source's own entry to the cron.
+func (f *refresher) enter(clock *cron.Cron) error {
+	var err error
+	if f.schedule, err = cron.ParseStandard(f.source.Refresh); err != nil {
+		return fmt.Errorf("schedule refresh of %s: %w", f.name, err)
+	}
+	clock.Schedule(f.schedule, cron.FuncJob(func() {
+		select {
+		case f.due <- struct{}{}:
+		default: // the one before is still waiting or under way
+		}
+	}))
+	return nil
+}
+
+// interval is how far apart two firings lie.
+func (f *refresher) interval() time.Duration {
+	next := f.schedule.Next(time.Now())
+	return max(f.schedule.Next(next).Sub(next), time.Second)
+}
+
+// loop refreshes at once, whenever the cron entry fires, and by a watchdog on the
+// monotonic clock when it has not fired for two intervals (a wall clock set back).
+func (f *refresher) loop(ctx context.Context) {
+	for ctx.Err() == nil {
+		wait := 2*f.interval() + time.Minute
+		f.contain("refresh", f.name, func() {
+			if err := f.refresh(ctx); err != nil {
+				wait = max(firstPause, f.health.wait())
+				f.health.heard(err)
+			}
+		})
+		watchdog := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-f.due:
+		case <-watchdog.C:
+		}
+		watchdog.Stop()
+	}
+}
+
+// refresh reads the source and applies it. Only Redis's faults are errors: a source that
+// cannot be read, is empty or lost too much is told, and retires nobody.
+func (f *refresher) refresh(ctx context.Context) error {
+	if !f.health.ready() {
+		return errNotReady
+	}
+	mine, applied, err := f.pool.HoldSource(ctx, f.name, f.Name, f.interval()*3/2+leaseMargin)
+	if err != nil || !mine {
+		return err
+	}
+	digest, err := sources.Digest(f.source.File, f.source.Scheme)
+	if err == nil && digest == applied {
+		return nil
+	}
+	list, err := sources.Read(f.source.File, f.source.Scheme)
+	if err != nil {
+		f.complain("list cannot be read: nobody is retired", zap.Error(err))
+		return nil
+	}
+	return f.apply(ctx, list, digest)
+}
+
+var errNotReady = errors.New("redis is away")
+
+// apply brings the pool in step with a list that was read whole.
+func (f *refresher) apply(ctx context.Context, list sources.List, digest string) error {
+	f.rejected(list)
+	if len(list.Accepted) == 0 {
+		f.complain("list has no endpoint in it: nobody is retired")
+		return nil
+	}
+	listed := make(map[string]bool, len(list.Accepted))
+	entries := make([]endpoint.Endpoint, len(list.Accepted))
+	for i, a := range list.Accepted {
+		entries[i] = a.Endpoint
+		listed[a.Endpoint.ID()] = true
+	}
+	before, missing, err := f.missing(ctx, listed)
+	if err != nil {
+		return err
+	}
+	sum, err := Enroll(ctx, f.pool, f.name, record.BySource, entries, f.check.spread(len(entries)))
+	if err != nil {
+		return err
+	}
+	shrunk := float64(len(missing)) > f.check.Missing.MaxShrink*float64(before)
+	if shrunk {
+		f.complain("list lost too much at once: nobody is retired (raise sources.max_shrink if it is right)",
+			zap.Int("had", before), zap.Int("lost", len(missing)))
+	} else if sum.Retired, err = unlist(ctx, f.pool, f.name, missing, f.check.Missing.Keep); err != nil {
+		return err
+	}
+	f.log.Info("list applied", zap.String("source", f.name), zap.Int("listed", len(entries)), zap.Int("new", sum.New),
+		zap.Int("returned", sum.Returned), zap.Int("changed", sum.Changed), zap.Int("retired", sum.Retired))
+	f.claimAgain()
+	if shrunk {
+		return nil
+	}
+	f.told = ""
+	return f.pool.SourceApplied(ctx, f.name, digest)
+}
+
+// missing finds the endpoints the pool has from this source and the list has no more.
+func (f *refresher) missing(ctx context.Context, listed map[string]bool) (before int, missing []string, err error) {
+	err = f.pool.Scan(ctx, func(entries []store.Entry, _ []error) error {
+		for _, e := range entries {
+			if !has(e.Record.Sources, f.name) {
+				continue
+			}
+			before++
+			if !listed[e.ID] {
+				missing = append(missing, e.ID)
+			}
+		}
+		return nil
+	})
+	return before, missing, err
+}
+
+// unlist takes a source off endpoints; those without another are retired.
+func unlist(ctx context.Context, p *store.Pool, source string, ids []string, keep bool) (retired int, err error) {
+	outcomes, err := Amend(ctx, p, ids, func(e store.Entry, now int64) (store.Change, bool, error) {
+		return change(policy.Unlist(e.Record, source, keep, policy.At{Ms: now, By: record.BySource}))
+	})
+	for _, o := range outcomes {
+		if o.Written {
+			retired++
+		}
+	}
+	return retired, err
+}
+
+// rejected tells of lines that name no endpoint.
+func (f *refresher) rejected(list sources.List) {
+	if len(list.Rejected) == 0 {
+		return
+	}
+	first := list.Rejected[0]
+	f.log.Warn("list has lines that name no endpoint", zap.String("source", f.name), zap.Int("lines", len(list.Rejected)),
+		zap.Int("first_line", first.Line), zap.String("reason", first.Reason))
+}
+
+// complain says what is wrong with the source, once until it changes.
+func (f *refresher) complain(what string, fields ...zap.Field) {
+	if f.told != what {
+		f.log.Error(what, append(fields, zap.String("source", f.name))...)
+	}
+	f.told = what
+}
+
+func has(list []string, item string) bool {
+	for _, have := range list {
+		if have == item {
+			return true
+		}
+	}
+	return false
+}

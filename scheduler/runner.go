@@ -1,0 +1,167 @@
+package scheduler
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"proxyward/prober"
+	"proxyward/store"
+	"proxyward/store/record"
+)
+
+const (
+	leaseMargin = 10 * time.Second       // a lease outlives its probe's deadline by this
+	startWithin = 200 * time.Millisecond // a probe that starts later than this after its claim is given back
+	flushAfter  = 200 * time.Millisecond
+	flushAt     = 200
+)
+
+// runner works one check of one daemon.
+type runner struct {
+	*Daemon
+	check      Check
+	pool       *store.Pool
+	gate       *prober.Gate
+	lease      time.Duration
+	log        *zap.Logger
+	refreshers []*refresher
+
+	claiming sync.Mutex    // one claim at a time
+	again    chan struct{} // ask for a claim between ticks
+	results  chan result
+	probes   sync.WaitGroup
+	work     context.Context // ends when the grace time is over
+	stop     context.CancelFunc
+
+	mu     sync.Mutex
+	flying int // probes in flight
+	left   int // due, yet not granted, at the last claim
+	size   int // endpoints in the pool
+}
+
+func newRunner(d *Daemon, c Check) *runner {
+	r := &runner{Daemon: d, check: c, pool: d.Store.Pool(c.Name), gate: prober.NewGate(), lease: c.Timeout + leaseMargin,
+		log: d.Log.With(zap.String("check", c.Name)), again: make(chan struct{}, 1), results: make(chan result, c.Limits.Concurrency)}
+	r.work, r.stop = context.WithCancel(context.Background())
+	for _, s := range c.Sources {
+		r.refreshers = append(r.refreshers, newRefresher(r, s))
+	}
+	return r
+}
+
+// tick is one firing of the scheduler: the heartbeat of this daemon, and a claim.
+func (r *runner) tick(ctx context.Context) {
+	r.contain("tick", r.check.Name, func() { r.claim(ctx, true) })
+}
+
+// claimer claims between ticks, when slots fall free while work is due.
+func (r *runner) claimer(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.again:
+			r.contain("claim", r.check.Name, func() { r.claim(ctx, false) })
+		}
+	}
+}
+
+func (r *runner) claimAgain() {
+	select {
+	case r.again <- struct{}{}:
+	default:
+	}
+}
+
+// listen claims at once when somebody asks for urgent work.
+func (r *runner) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		for range r.pool.Wakeups(ctx) {
+			r.claimAgain()
+		}
+		pause(ctx, max(firstPause, r.health.wait()))
+	}
+}
+
+// claim takes what is due and starts a probe for each. always: even without a free slot,
+// for the heartbeat and the expired leases.
+func (r *runner) claim(ctx context.Context, always bool) {
+	r.claiming.Lock()
+	defer r.claiming.Unlock()
+	if !r.health.ready() || ctx.Err() != nil {
+		return
+	}
+	slots := r.reserve()
+	if slots == 0 && !always {
+		return
+	}
+	grant, err := r.pool.Claim(ctx, store.Claim{Daemon: r.Name, Slots: slots, Lease: r.lease, PerTick: r.check.Trickle.PerTick,
+		Window: r.check.Trickle.Window, Rate: r.check.Limits.Rate, Alive: 3*r.Tick + 2*time.Second})
+	r.health.heard(err)
+	if err != nil {
+		r.release(slots)
+		return
+	}
+	r.release(slots - len(grant.Leases))
+	r.mu.Lock()
+	r.left, r.size = grant.Left, grant.Size
+	r.mu.Unlock()
+	for _, err := range grant.Broken {
+		r.log.Error("record cannot be read", zap.Error(err))
+	}
+	trials := 0
+	for _, l := range grant.Leases {
+		if l.Lane == record.Recovery {
+			trials++
+		}
+		r.probes.Go(func() { r.probe(l) })
+	}
+	if trials > 0 { // the next ones can be admitted as soon as the window has passed
+		time.AfterFunc(r.check.Trickle.Window+5*time.Millisecond, r.claimAgain)
+	}
+	if len(grant.Leases) > 0 || grant.Freed > 0 {
+		r.log.Info("claimed", zap.Int("probes", len(grant.Leases)), zap.Int("trials", trials), zap.Int("due", grant.Left),
+			zap.Int("expired_leases", grant.Freed), zap.Int("pool", grant.Size), zap.Int("daemons", grant.Daemons))
+	}
+}
+
+// reserve takes as many slots as this check may use now.
+func (r *runner) reserve() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := r.Prober.Reserve(min(r.check.Limits.Concurrency-r.flying, 200))
+	r.flying += n
+	return n
+}
+
+func (r *runner) release(n int) {
+	r.mu.Lock()
+	r.flying -= n
+	r.mu.Unlock()
+	r.Prober.Release(n)
+}
+
+// drain waits for the probes in flight, at most grace, then cancels the rest: they come
+// back as our own fault, and their leases are given back.
+func (r *runner) drain(grace time.Duration) {
+	r.claiming.Lock() // a claim under way has started its probes
+	r.claiming.Unlock()
+	timer := time.AfterFunc(grace, r.stop)
+	r.probes.Wait()
+	timer.Stop()
+	r.stop()
+	close(r.results)
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

@@ -1,0 +1,99 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"proxyward/store"
+	"proxyward/store/record"
+)
+
+// Imported is the source of endpoints that an operator imported by hand: no refresh
+// retires them.
+const Imported = "import"
+
+const (
+	holdsEvery = 5 * time.Second
+	sweepEvery = time.Hour
+	firstSweep = time.Minute // after the sources had their first refresh
+)
+
+// sweeper ends holds whose time is over, forgets what has long been retired, and takes
+// sources that left the configuration off the endpoints they listed.
+func (r *runner) sweeper(ctx context.Context) {
+	holds, sweep := time.NewTicker(holdsEvery), time.NewTimer(firstSweep)
+	defer holds.Stop()
+	defer sweep.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-holds.C:
+			r.contain("holds", r.check.Name, func() { r.quietly(ctx, r.endHolds) })
+		case <-sweep.C:
+			r.contain("sweep", r.check.Name, func() { r.quietly(ctx, r.sweep) })
+			sweep.Reset(sweepEvery)
+		}
+	}
+}
+
+// quietly runs housekeeping while Redis answers.
+func (r *runner) quietly(ctx context.Context, f func(context.Context) error) {
+	if r.health.ready() {
+		r.health.heard(f(ctx))
+	}
+}
+
+func (r *runner) endHolds(ctx context.Context) error {
+	n, err := endHolds(ctx, r.pool)
+	if n > 0 {
+		r.log.Info("holds ended", zap.Int("endpoints", n))
+		r.claimAgain()
+	}
+	return err
+}
+
+// sweep goes through the whole pool once.
+func (r *runner) sweep(ctx context.Context) error {
+	now, err := r.pool.Time(ctx)
+	if err != nil {
+		return err
+	}
+	var old []store.Entry
+	gone := map[string][]string{} // source no longer configured → ids
+	err = r.pool.Scan(ctx, func(entries []store.Entry, _ []error) error {
+		for _, e := range entries {
+			if r.forgettable(e.Record, now) {
+				old = append(old, e)
+			}
+			for _, s := range e.Record.Sources {
+				if s != Imported && !slices.ContainsFunc(r.refreshers, func(f *refresher) bool { return f.name == s }) {
+					gone[s] = append(gone[s], e.ID)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(old) > 0 {
+		_, err = r.pool.Forget(ctx, old)
+		r.log.Info("forgot endpoints that had long been retired", zap.Int("endpoints", len(old)))
+	}
+	for source, ids := range gone {
+		n, unlistErr := unlist(ctx, r.pool, source, ids, r.check.Missing.Keep)
+		err = errors.Join(err, unlistErr)
+		r.log.Warn("a source left the configuration", zap.String("source", source), zap.Int("endpoints", n))
+	}
+	return err
+}
+
+func (r *runner) forgettable(rec record.Record, now int64) bool {
+	age := time.Duration(now-rec.SinceMs) * time.Millisecond
+	return r.check.Missing.ForgetAfter > 0 && age > r.check.Missing.ForgetAfter && len(rec.Holds) == 1 && rec.Holds[0] == record.Retired
+}
