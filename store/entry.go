@@ -113,10 +113,9 @@ func (p *Pool) scanIDs(ctx context.Context, key string, visit func([]string) err
 	if err != nil {
 		return fmt.Errorf("scan pool: %w", err)
 	}
-	read := p.client.HScanNoValues
-	width := 1
+	read := p.client.HScan
 	if kind == "zset" {
-		read, width = p.client.ZScan, 2
+		read = p.client.ZScan
 	}
 	for cursor := uint64(0); ; {
 		items, next, err := read(ctx, key, cursor, "", batch).Result()
@@ -124,7 +123,7 @@ func (p *Pool) scanIDs(ctx context.Context, key string, visit func([]string) err
 			return fmt.Errorf("scan pool: %w", err)
 		}
 		var ids []string
-		for i := 0; i < len(items); i += width {
+		for i := 0; i < len(items); i += 2 { // each is followed by its value or score
 			ids = append(ids, items[i])
 		}
 		if err := visit(ids); err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"net/url"
 	"slices"
@@ -134,8 +135,8 @@ func (e Entry) laneNames() (names []record.Lane) {
 	return names
 }
 
-// leaks reports whether the password of the full URL can be read in the id or the record.
-// Passwords under 6 bytes would be found in anything and are not looked for in the record.
+// leaks reports whether the password of the full URL stands in the id or the record, as
+// part of a URL or as Basic credentials; the bare word could be anything.
 func leaks(id, full, raw string) bool {
 	if u, err := url.Parse(id); err == nil && u.User != nil {
 		if _, has := u.User.Password(); has {
@@ -146,9 +147,10 @@ func leaks(id, full, raw string) bool {
 	if err != nil || u.User == nil {
 		return false
 	}
-	password, _ := u.User.Password()
+	password, has := u.User.Password()
 	_, escaped, _ := strings.Cut(u.User.String(), ":")
-	return len(password) >= 6 && (strings.Contains(raw, password) || strings.Contains(raw, escaped))
+	basic := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
+	return has && (strings.Contains(raw, ":"+password+"@") || strings.Contains(raw, ":"+escaped+"@") || strings.Contains(raw, basic))
 }
 
 // tally checks I4 on one instant.
