@@ -3,7 +3,7 @@
 --      8 tokens 9 admitted 10 clock 11 budget 12 daemons 13 events
 -- ARGV 1 last 2 elapsed 3 slack (ms) 4 lease ms 5 daemon 6 nonce 7 slots 8 per_tick
 --      9 window ms 10 rate per s 11 ms after which a silent daemon is dead 12 events kept
--- Returns {now, freed, due left, records, daemons, id, lane, token, record, url, ...}
+-- Returns, all as strings, {now, freed, due left, records, daemons, id, lane, token, record, url, ...}
 local lanes = lane_keys(3)
 local now, held = pool_time(KEYS[10], {last = tonumber(ARGV[1]), elapsed = tonumber(ARGV[2]),
   slack = tonumber(ARGV[3]), lease = tonumber(ARGV[4]), moves = true})
@@ -22,7 +22,7 @@ for _, lane in ipairs(order) do
   queues[lane] = redis.call('ZRANGEBYSCORE', lanes[lane], '-inf', lane == 'urgent' and '+inf' or int(now),
     'WITHSCORES', 'LIMIT', 0, math.min(n, due[lane]))
 end
-local recent, reply = redis.call('HGET', KEYS[11], 'grants') or '', {int(now), freed, total - n, redis.call('HLEN', KEYS[1]), live}
+local recent, reply = redis.call('HGET', KEYS[11], 'grants') or '', {int(now), int(freed), int(total - n), int(redis.call('HLEN', KEYS[1])), int(live)}
 for i = 1, n do
   local lane
   lane, recent = fair(queues, recent)
