@@ -2,19 +2,23 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"proxyward/store/record"
 )
 
-// stay keeps the state; wait 0 leaves the place in the lanes alone.
+// note keeps the state and the place in the lanes.
+func (m *machine) note() (record.Transition, error) {
+	return record.Transition{From: m.from, To: m.from, Next: m.next}, nil
+}
+
+// stay keeps the state; the next probe is due after wait.
 func (m *machine) stay(wait time.Duration) (record.Transition, error) {
-	t := record.Transition{From: m.from, To: m.from, Next: m.next}
-	if wait > 0 {
-		t.DelayMs = wait.Milliseconds()
-		t.DueMs = m.at + t.DelayMs
-	}
-	return t, nil
+	t, err := m.note()
+	t.DelayMs = wait.Milliseconds()
+	t.DueMs = m.at + t.DelayMs
+	return t, err
 }
 
 func (m *machine) cool(pause time.Duration) (record.Transition, error) {
@@ -27,7 +31,7 @@ func (m *machine) cool(pause time.Duration) (record.Transition, error) {
 func (m *machine) withdraw(hold record.Hold) (record.Transition, error) {
 	m.next.Holds = addTo(m.next.Holds, hold)
 	if m.from == record.Disabled {
-		return m.stay(0)
+		return m.note()
 	}
 	m.next.PauseMs, m.next.UntilMs, m.next.Rise, m.next.Fall = 0, 0, 0, 0
 	return m.move(record.Disabled, 0)
@@ -40,10 +44,8 @@ func (m *machine) move(to record.State, wait time.Duration) (record.Transition, 
 	if m.from == record.Cooling && to != record.Disabled { // its lease was the permission
 		step.From = record.Permitted
 	}
-	if step.From != step.To {
-		if err := checkEdge(step.From, step.To); err != nil {
-			return record.Transition{}, fmt.Errorf("next state: %w", err)
-		}
+	if err := checkEdge(step.From, step.To); err != nil {
+		return record.Transition{}, fmt.Errorf("next state: %w", err)
 	}
 	m.next.State, m.next.SinceMs, m.next.By = to, m.at, m.by
 	m.next.History = append(m.next.History, *step)
@@ -59,20 +61,12 @@ func (m *machine) move(to record.State, wait time.Duration) (record.Transition, 
 }
 
 func addTo[T comparable](list []T, item T) []T {
-	for _, have := range list {
-		if have == item {
-			return list
-		}
+	if slices.Contains(list, item) {
+		return list
 	}
 	return append(list, item)
 }
 
 func without[T comparable](list []T, item T) []T {
-	var rest []T
-	for _, have := range list {
-		if have != item {
-			rest = append(rest, have)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(list), func(have T) bool { return have == item })
 }

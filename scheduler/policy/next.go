@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"proxyward/checks/verdict"
@@ -15,8 +17,12 @@ type Result struct {
 }
 
 // Next decides what result does to the endpoint of record rec. It is pure; rec is not
-// changed. A record in Cooling was claimed from the recovery lane, so it is on trial.
+// changed. A record in Cooling was claimed from the recovery lane, so it is on trial. An
+// unknown state and an edge that is not drawn are errors.
 func Next(rec record.Record, result Result, p Policy) (record.Transition, error) {
+	if !slices.Contains(record.States, rec.State) {
+		return record.Transition{}, fmt.Errorf("judge a result: unknown state %q", rec.State)
+	}
 	if !result.Passed && p.Disposition(result.Verdict) == GiveBack {
 		wait := max(5*time.Second, p.Tick)
 		wait += time.Duration(float64(wait) * result.Dice / 2)
@@ -47,16 +53,16 @@ type machine struct {
 	by     record.By
 }
 
-func (m *machine) onTrial() bool { return m.from == record.Cooling || m.from == record.Permitted }
-
 // noted: a result for an endpoint that was withdrawn meanwhile changes no state.
 func (m *machine) noted(v verdict.Verdict) (record.Transition, error) {
 	if v.Passed {
 		m.next.LastOKMs, m.next.LatencyMs = m.at, v.Total.Milliseconds()
 	}
-	return m.stay(0)
+	return m.note()
 }
 
+// passed: only as many passes as are asked for clear the counts by class; one of several
+// proves nothing yet, and an endpoint that passes every other time must pause longer.
 func (m *machine) passed(v verdict.Verdict) (record.Transition, error) {
 	m.next.LastOKMs, m.next.LatencyMs, m.next.Fall = m.at, v.Total.Milliseconds(), 0
 	if m.from != record.Eligible {
@@ -81,25 +87,26 @@ func (m *machine) undecided() (record.Transition, error) {
 	t, err := m.stay(m.policy.Confirm)
 	if m.from == record.Cooling {
 		t.To, t.Next.State = record.Permitted, record.Permitted
-		t.Next.SinceMs, t.Next.UntilMs = m.at, 0
+		t.Next.SinceMs, t.Next.UntilMs, t.Next.By = m.at, 0, m.by
 	}
 	return t, err
 }
 
-// kept: the failure is not the endpoint's; no counter moves.
+// kept: the failure is not the endpoint's; no count moves. A trial it spoiled is over: the
+// endpoint pauses as long as before, and the passes of the trial are void.
 func (m *machine) kept() (record.Transition, error) {
 	base := m.policy.Cooldown.Base
 	switch {
 	case m.from == record.Eligible:
 		return m.stay(m.policy.Confirm)
-	case m.onTrial():
-		if m.next.PauseMs > 0 {
-			base = time.Duration(m.next.PauseMs) * time.Millisecond
-		}
-		m.next.Rise = 0
-		return m.cool(base)
+	case m.from == record.Candidate:
+		return m.stay(max(m.policy.Confirm, around(base, base/2, m.dice)))
 	}
-	return m.stay(max(m.policy.Confirm, around(base, base/2, m.dice)))
+	m.next.Rise = 0
+	if m.next.PauseMs > 0 {
+		base = time.Duration(m.next.PauseMs) * time.Millisecond
+	}
+	return m.cool(base)
 }
 
 func (m *machine) failed(v verdict.Verdict) (record.Transition, error) {

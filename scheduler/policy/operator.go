@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"proxyward/checks/verdict"
 	"proxyward/store/record"
 )
 
@@ -58,10 +59,10 @@ func Unlist(rec record.Record, source string, keep bool, at At) (record.Transiti
 	m := machine{from: rec.State, next: rec.Clone(), at: at.Ms, by: at.By}
 	m.next.Sources = without(m.next.Sources, source)
 	if len(m.next.Sources) > 0 || keep {
-		t, err := m.stay(0)
+		t, err := m.note()
 		return t, true, err
 	}
-	t, err := m.withdraw(record.Retired)
+	t, err := m.withdrawUnprobed(record.Retired)
 	return t, true, err
 }
 
@@ -70,7 +71,7 @@ func Unlist(rec record.Record, source string, keep bool, at At) (record.Transiti
 func Disable(rec record.Record, note string, until int64, at At) (record.Transition, error) {
 	m := machine{from: rec.State, next: rec.Clone(), at: at.Ms, by: at.By}
 	m.next.Note, m.next.HoldUntilMs = note, until
-	return m.withdraw(record.Operator)
+	return m.withdrawUnprobed(record.Operator)
 }
 
 // Enable lifts the operator's hold and the hold `policy`, and ends the note; delay is the
@@ -86,12 +87,34 @@ func Enable(rec record.Record, delay time.Duration, at At) (record.Transition, b
 	return t, true, err
 }
 
+// Expire lifts an operator's hold whose time is over, and ends its note; the hold `policy`
+// stays. The second result is false when there is none.
+func Expire(rec record.Record, delay time.Duration, at At) (record.Transition, bool, error) {
+	if rec.HoldUntilMs == 0 || rec.HoldUntilMs > at.Ms {
+		return record.Transition{}, false, nil
+	}
+	m := machine{from: rec.State, next: rec.Clone(), at: at.Ms, by: at.By}
+	m.next.Holds = without(m.next.Holds, record.Operator)
+	m.next.Note, m.next.HoldUntilMs = "", 0
+	t, err := m.release(delay)
+	return t, true, err
+}
+
+// withdrawUnprobed adds a hold that no failure caused: one seen earlier is not told as
+// the reason.
+func (m *machine) withdrawUnprobed(hold record.Hold) (record.Transition, error) {
+	if m.from != record.Disabled {
+		m.blame(verdict.Verdict{})
+	}
+	return m.withdraw(hold)
+}
+
 // release makes a disabled endpoint without holds a candidate again.
 func (m *machine) release(delay time.Duration) (record.Transition, error) {
 	if m.from != record.Disabled || len(m.next.Holds) > 0 {
-		return m.stay(0)
+		return m.note()
 	}
 	m.next.Classes = nil
-	m.next.Stage, m.next.Reason, m.next.Blame, m.next.Detail = "", "", "", ""
+	m.blame(verdict.Verdict{})
 	return m.move(record.Candidate, delay)
 }

@@ -6,20 +6,22 @@ import (
 )
 
 // pause is how long the nth failure under rule r cools: dice in [0,1) places it within
-// the jitter. It never exceeds r.Max; near the cap the jitter is downwards only, so that
-// many endpoints at the cap do not return together.
+// the jitter. It never exceeds r.Max; at the cap the jitter is downwards only, so that
+// many endpoints there do not return together. What the peer asks for is never cut short
+// by the jitter, only by r.Max.
 func (r Rule) pause(n int, retryAfter time.Duration, dice float64) time.Duration {
-	jitter := 0.0
+	jitter, limit := 0.0, float64(r.Max)
 	if r.Jitter != nil {
 		jitter = *r.Jitter
 	}
-	grown := float64(r.Base) * math.Pow(max(r.Factor, 1), float64(n-1))
+	base := max(float64(r.Base), 1) // not 0: the power can be infinite
+	grown := min(base*math.Pow(max(r.Factor, 1), float64(n-1)), limit)
 	p := grown * (1 + jitter*(2*dice-1))
-	if limit := float64(r.Max); limit > 0 && p > limit {
+	if grown == limit || p > limit {
 		p = limit * (1 - jitter*dice)
 	}
 	if r.HonourRetryAfter != nil && *r.HonourRetryAfter && float64(retryAfter) > p {
-		p = min(float64(retryAfter)*(1+jitter*dice), float64(r.Max))
+		p = min(float64(retryAfter)*(1+jitter*dice), limit)
 	}
 	return time.Duration(p)
 }

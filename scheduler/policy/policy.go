@@ -17,20 +17,22 @@ type Policy struct {
 }
 
 // Cooldown is how long a failed endpoint pauses: Base × Factor^(n-1) for the nth failure
-// of one class, at most Max, scattered by the fraction Jitter to both sides.
+// of one class since the last pass, at most Max, scattered by the fraction Jitter to both
+// sides. With Fall above 1 the failures before the one that decides count in n too.
 type Cooldown struct {
 	Rule
 	Reasons map[string]Rule // by stage.reason, reason or stage; the most specific wins
 }
 
 // Rule is a cooldown for one kind of failure; a zero field is taken from the next less
-// specific rule.
+// specific rule. Where Base and Max come from different rules and do not fit, the more
+// specific rule has its way.
 type Rule struct {
 	On               Disposition
 	Base, Max        time.Duration
 	Factor           float64  // at least 1
 	Jitter           *float64 // 0 to 1; a pointer since 0 means none
-	DisableAfter     int      // failures of this class until the endpoint is disabled; 0: never
+	DisableAfter     int      // failures of this class until the endpoint is disabled; negative: never
 	HonourRetryAfter *bool    // pause at least as long as the peer asks, up to Max
 }
 
@@ -75,10 +77,10 @@ const (
 	slowMax  = 24 * time.Hour
 )
 
-// hardly names the kinds of failure that hardly heal: they pause long from the start.
-var hardly = map[string]bool{
-	string(verdict.ProxyAuth): true, string(verdict.ProtocolMismatch): true, string(verdict.MethodUnsupported): true,
-	string(verdict.Forbidden): true, string(verdict.CertUntrusted): true,
+// hardly heals: such a failure, like any of the credentials, pauses long from the start.
+var hardly = map[verdict.Reason]bool{
+	verdict.AuthRequired: true, verdict.AuthRejected: true, verdict.AuthSchemeUnsupported: true,
+	verdict.ProtocolMismatch: true, verdict.MethodUnsupported: true, verdict.Forbidden: true, verdict.CertUntrusted: true,
 }
 
 // rule merges, for the verdict's class, the operator's rules from the most specific to
@@ -88,7 +90,7 @@ func (p Policy) rule(v verdict.Verdict) Rule {
 	for _, key := range []string{v.Class(), string(v.Reason), string(v.Stage)} {
 		r = r.orElse(p.Cooldown.Reasons[key])
 	}
-	if v.Blame == verdict.Credentials || hardly[string(v.Reason)] || hardly[string(v.Stage)] {
+	if v.Blame == verdict.Credentials || hardly[v.Reason] {
 		r = r.orElse(Rule{Base: max(slowBase, p.Cooldown.Base), Max: max(slowMax, p.Cooldown.Max)})
 	}
 	if v.Reason == verdict.RateLimited {
@@ -96,7 +98,7 @@ func (p Policy) rule(v verdict.Verdict) Rule {
 		r = r.orElse(Rule{HonourRetryAfter: &honour, Max: max(6*time.Hour, p.Cooldown.Max)})
 	}
 	r = r.orElse(p.Cooldown.Rule)
-	r.Max = max(r.Max, r.Base) // a class with a long base of its own needs no max beside it
+	r.Max = max(r.Max, r.Base) // no max at all: no growth
 	return r
 }
 
@@ -106,9 +108,12 @@ func (r Rule) orElse(o Rule) Rule {
 	}
 	if r.Base == 0 {
 		r.Base = o.Base
+		if r.Max > 0 {
+			r.Base = min(o.Base, r.Max)
+		}
 	}
-	if r.Max == 0 {
-		r.Max = o.Max
+	if r.Max == 0 && o.Max > 0 {
+		r.Max = max(o.Max, r.Base)
 	}
 	if r.Factor == 0 {
 		r.Factor = o.Factor
