@@ -1,0 +1,207 @@
+package checks
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"proxyward/checks/verdict"
+)
+
+var (
+	errTruncated = errors.New("body shorter than declared")
+	errTooLarge  = errors.New("body over the limit")
+)
+
+// readBody reads the body, decoded, into p.body.
+func (p *probe) readBody(h *head) *failure {
+	p.enter(verdict.Body, 0)
+	p.body = p.body[:0]
+	f, err := h.framing(p.req.method)
+	if err != nil {
+		return p.fail(pick(p.forward(), "malformed_forward", "malformed"), "")
+	}
+	if f.length == 0 {
+		return nil
+	}
+	err = p.readCoded(h, p.framed(f))
+	p.answer.bytes = int64(len(p.body))
+	return p.bodyFailure(err)
+}
+
+func (p *probe) readCoded(h *head, src io.Reader) error {
+	codings := h.list("Content-Encoding")
+	if len(codings) == 0 {
+		return p.collect(src)
+	}
+	raw := &capped{r: src, left: p.step.expect.maxBody + 64<<10}
+	r, err := decoder(raw, codings)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	err = p.collect(r)
+	switch {
+	case raw.err != nil && raw.err != io.EOF:
+		return raw.err // the wire's fault comes first: the decoder only suffers from it
+	case err != nil && err != errTooLarge:
+		return errDecode
+	case err == nil:
+		return drain(raw)
+	}
+	return err
+}
+
+// collect reads to the end or to one byte over the limit. The buffer grows with what comes,
+// never with what is announced.
+func (p *probe) collect(src io.Reader) error {
+	most := p.step.expect.maxBody
+	for idle := 0; idle < 100; {
+		if cap(p.body)-len(p.body) < 512 {
+			grown := make([]byte, len(p.body), 2*cap(p.body)+2048)
+			copy(grown, p.body)
+			p.body = grown
+		}
+		n, err := src.Read(p.body[len(p.body):cap(p.body)])
+		p.body = p.body[:len(p.body)+n]
+		if idle++; n > 0 {
+			idle = 0
+		}
+		if int64(len(p.body)) > most {
+			p.body = p.body[:most]
+			return errTooLarge
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return io.ErrNoProgress
+}
+
+// drain reads what is left behind a decoded stream: a missing last chunk must be noticed.
+func drain(r io.Reader) error {
+	var b [512]byte
+	for {
+		if _, err := r.Read(b[:]); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func (p *probe) bodyFailure(err error) *failure {
+	forward := p.forward()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errTooLarge):
+		return p.fail("too_large", "")
+	case errors.Is(err, errChunk):
+		return p.fail(pick(forward, "malformed_forward", "malformed"), "")
+	case errors.Is(err, errDecode):
+		return p.fail(pick(forward, "decode_error_forward", "decode_error"), "")
+	case errors.Is(err, errTruncated):
+		return p.fail("truncated", "")
+	}
+	return p.broken(err, ending{eof: "truncated"})
+}
+
+// capped bounds what is read in encoded form: a stream may go on for ever without giving a
+// byte of plain text.
+type capped struct {
+	r    io.Reader
+	left int64
+	err  error
+}
+
+func (c *capped) Read(b []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, err := c.r.Read(b)
+	if c.left -= int64(n); c.left < 0 {
+		err = errTooLarge
+	}
+	if err != nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// framed is the body as the framing cuts it out of the connection.
+func (p *probe) framed(f framing) io.Reader {
+	switch {
+	case f.chunked:
+		return &chunked{p: p, limit: p.step.expect.maxHeaders}
+	case f.length > 0:
+		return &fixed{p: p, left: f.length}
+	}
+	return (*untilClose)(p)
+}
+
+// take gives what has been read ahead, or reads.
+func (p *probe) take(b []byte) (int, error) {
+	if len(p.buf) > 0 {
+		n := copy(b, p.buf)
+		p.buf = p.buf[:copy(p.buf, p.buf[n:])]
+		return n, nil
+	}
+	return p.conn.Read(b)
+}
+
+type fixed struct {
+	p    *probe
+	left int64
+}
+
+func (f *fixed) Read(b []byte) (int, error) {
+	if f.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := f.p.take(b[:min(int64(len(b)), f.left)])
+	if f.left -= int64(n); f.left == 0 {
+		return n, io.EOF
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = errTruncated
+	}
+	return n, err
+}
+
+// untilClose is a body without a length: the close is its end. In TLS many servers leave
+// the closing alert out, and nothing was declared that could be missed.
+type untilClose probe
+
+func (u *untilClose) Read(b []byte) (int, error) {
+	n, err := (*probe)(u).take(b)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// peekBody reads the beginning of an error page, to hear a proxy's reason, and leaves it in
+// p.buf. It waits little: the page is a help, the status line is the message.
+func (p *probe) peekBody(h *head) []byte {
+	const enough, patience = 4096, 300 * time.Millisecond
+	f, err := h.framing(p.req.method)
+	if err != nil || f.length == 0 {
+		return nil
+	}
+	before := p.limited
+	p.until(time.Now(), patience)
+	for len(p.buf) < enough && (f.length < 0 || int64(len(p.buf)) < f.length) {
+		if p.fillBuf() != nil {
+			break
+		}
+	}
+	p.limited = before
+	if p.raw != nil && !p.cancelled() {
+		p.raw.SetDeadline(before)
+	}
+	return p.buf[:min(len(p.buf), enough)]
+}

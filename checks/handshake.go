@@ -1,0 +1,103 @@
+package checks
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"proxyward/checks/verdict"
+)
+
+// proxyTLS speaks TLS to the proxy itself (scheme https).
+func (p *probe) proxyTLS() *failure {
+	p.enter(verdict.ProxyTLS, p.step.timeouts.Handshake)
+	_, fail := p.handshake(p.step.proxy, p.ep.Host, false)
+	return fail
+}
+
+// targetTLS speaks TLS to the target through the tunnel.
+func (p *probe) targetTLS() *failure {
+	p.enter(verdict.TargetTLS, p.step.timeouts.Handshake)
+	c, fail := p.handshake(p.step.target, p.req.origin.host, true)
+	if fail != nil {
+		return fail
+	}
+	if p.step.http2 == "require" && c.ConnectionState().NegotiatedProtocol != "h2" {
+		return p.fail("no_h2", "")
+	}
+	p.inTLS = true
+	return nil
+}
+
+func (p *probe) handshake(policy *tlsPolicy, name string, keep bool) (*tls.Conn, *failure) {
+	wide := policy.wide.Load()
+	c := tls.Client(p.conn, policy.config(name, keep))
+	if err := c.Handshake(); err != nil {
+		fail := p.tlsFailure(err)
+		// A peer that knows none of the key exchanges that we offer first gets all of
+		// them, from now on, and this probe one more try.
+		if fail.event == "tls_alert" && !wide && refusesOffer(err) {
+			policy.wide.Store(true)
+			fail.retry = true
+		}
+		return nil, fail
+	}
+	p.conn = c
+	if p.opts.Trace != nil {
+		s := c.ConnectionState()
+		p.trace("note", tls.VersionName(s.Version)+" "+tls.CipherSuiteName(s.CipherSuite)+" "+s.CurveID.String()+" alpn="+or(s.NegotiatedProtocol, "none")+
+			pick(s.DidResume, " resumed", ""))
+	}
+	return c, nil
+}
+
+func refusesOffer(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "handshake failure") || strings.Contains(text, "insufficient security") || strings.Contains(text, "illegal parameter")
+}
+
+// tlsFailure tells the ways in which a handshake ends without one.
+func (p *probe) tlsFailure(err error) *failure {
+	var cert *certError
+	var record tls.RecordHeaderError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &cert):
+		return p.fail(cert.event, cert.more)
+	case errors.As(err, &record):
+		return p.fail("not_tls", quote(record.RecordHeader[:]))
+	case errors.As(err, &op) && op.Op == "remote error":
+		if strings.Contains(op.Err.Error(), "protocol version") {
+			return p.fail("tls_version", "")
+		}
+		return p.fail("tls_alert", strings.TrimPrefix(op.Err.Error(), "tls: "))
+	case strings.Contains(err.Error(), "unsupported protocol version"), strings.Contains(err.Error(), "selected unsupported"):
+		return p.fail("tls_version", "")
+	case strings.HasPrefix(err.Error(), "tls: "), errors.As(err, &op) && op.Op == "local error":
+		return p.fail("tls_malformed", strings.TrimPrefix(err.Error(), "tls: "))
+	}
+	names := ending{}
+	if p.stage == verdict.TargetTLS && p.silent() {
+		names.timeout = "silent"
+	}
+	if isNetError(err) {
+		return p.broken(err, names)
+	}
+	return p.fail("tls_malformed", err.Error())
+}
+
+func isNetError(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || timedOut(err) || isResetErrno(err) || isUnreachableErrno(err) ||
+		isResourceErrno(err) || errors.Is(err, net.ErrClosed)
+}
+
+// h2agreed reports whether the target chose HTTP/2 by ALPN.
+func (p *probe) h2agreed() bool {
+	if !p.inTLS {
+		return false
+	}
+	c, ok := p.conn.(*tls.Conn)
+	return ok && c.ConnectionState().NegotiatedProtocol == "h2"
+}

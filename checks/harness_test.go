@@ -1,0 +1,83 @@
+package checks_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"proxyward/checks"
+	"proxyward/checks/endpoint"
+	"proxyward/checks/verdict"
+	"proxyward/internal/zoo"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// request is a spec of one step for a URL with short deadlines.
+func request(url string) checks.Spec {
+	return checks.Spec{Name: "test", Steps: []checks.Step{{Request: checks.Request{URL: url, Timeout: 5 * time.Second}}}}
+}
+
+// hurried is a spec for peers that are meant to be too slow.
+func hurried(url string) checks.Spec {
+	s := request(url)
+	s.Steps[0].Request.Timeouts = checks.Timeouts{Connect: 80 * time.Millisecond, Handshake: 80 * time.Millisecond, FirstByte: 80 * time.Millisecond}
+	s.Steps[0].Request.Timeout = 300 * time.Millisecond
+	return s
+}
+
+// secure is request for an https URL of a site, trusting its CA.
+func secure(t *testing.T, site *zoo.Site, url string) checks.Spec {
+	s := request(url)
+	s.Steps[0].Request.TLS.CAFile = site.CA.File(t, t.TempDir())
+	return s
+}
+
+func compile(t *testing.T, s checks.Spec) *checks.Check {
+	t.Helper()
+	c, err := checks.Compile(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func run(t *testing.T, s checks.Spec, proxy string) verdict.Verdict {
+	t.Helper()
+	return runWith(t, s, proxy, checks.RunOptions{})
+}
+
+func runWith(t *testing.T, s checks.Spec, proxy string, o checks.RunOptions) verdict.Verdict {
+	t.Helper()
+	ep, err := endpoint.Parse(proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := compile(t, s)
+	begin := time.Now()
+	v := c.Run(context.Background(), ep, o)
+	if took := time.Since(begin); took > c.Timeout()+250*time.Millisecond {
+		t.Errorf("took %s of %s", took, c.Timeout())
+	}
+	if len(v.Detail) > verdict.MaxDetail {
+		t.Errorf("detail too long: %q", v.Detail)
+	}
+	return v
+}
+
+// says is a verdict in short: "pass", or "stage reason blame".
+func says(v verdict.Verdict) string {
+	if v.Passed {
+		return "pass"
+	}
+	return string(v.Stage) + " " + string(v.Reason) + " " + string(v.Blame)
+}
+
+func want(t *testing.T, v verdict.Verdict, expected string) {
+	t.Helper()
+	if says(v) != expected {
+		t.Errorf("got  %s (%s)\nwant %s", says(v), v.Detail, expected)
+	}
+}
