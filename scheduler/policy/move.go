@@ -41,7 +41,7 @@ func (m *machine) withdraw(hold record.Hold) (record.Transition, error) {
 func (m *machine) move(to record.State, wait time.Duration) (record.Transition, error) {
 	step := &record.Step{From: m.from, To: to, By: m.by, AtMs: m.at, PauseMs: m.next.PauseMs, UntilMs: m.next.UntilMs,
 		Stage: m.next.Stage, Reason: m.next.Reason, Blame: m.next.Blame, Detail: m.next.Detail}
-	if m.from == record.Cooling && to != record.Disabled { // its lease was the permission
+	if m.from == record.Cooling && m.by == record.ByProbe { // its lease was the permission
 		step.From = record.Permitted
 	}
 	if err := checkEdge(step.From, step.To); err != nil {
