@@ -98,7 +98,7 @@ func (p Policy) rule(v verdict.Verdict) Rule {
 		r = r.orElse(Rule{HonourRetryAfter: &honour, Max: max(6*time.Hour, p.Cooldown.Max)})
 	}
 	r = r.orElse(p.Cooldown.Rule)
-	r.Max = max(r.Max, r.Base) // no max at all: no growth
+	r.Max = max(r.Max, r.Base) // a base beyond a less specific max, or no max at all: no growth
 	return r
 }
 
@@ -112,8 +112,8 @@ func (r Rule) orElse(o Rule) Rule {
 			r.Base = min(o.Base, r.Max)
 		}
 	}
-	if r.Max == 0 && o.Max > 0 {
-		r.Max = max(o.Max, r.Base)
+	if r.Max == 0 {
+		r.Max = o.Max
 	}
 	if r.Factor == 0 {
 		r.Factor = o.Factor
