@@ -41,12 +41,9 @@ type Sentinel struct {
 	Password  Secret   // of the sentinels themselves
 }
 
-// RedisTLS says how the server's certificate is judged, for rediss:// and, where CAFile
-// or Enabled is set, for cluster and sentinel.
+// RedisTLS says how the server's certificate is judged.
 type RedisTLS struct {
-	Enabled    bool   // TLS to the addresses of cluster and sentinel
-	CAFile     string // PEM; empty: the system's roots
-	ServerName string // empty: the host's name
+	CAFile string // PEM, readable and with a certificate in it; empty: the system's roots
 }
 
 // Scheduler is the rhythm of the daemon.

@@ -5,24 +5,41 @@ import (
 	"io"
 )
 
-// Secret is a value that prints itself redacted; only Reveal gives it away.
-type Secret struct{ value string }
+// Secret is a value that prints itself redacted; only Reveal gives it away. The zero
+// value is no secret at all.
+type Secret struct {
+	// A pointer since fmt calls no method of a value in somebody's unexported field but
+	// prints what it finds there: of a pointer that is an address.
+	value *string
+}
 
-// NewSecret wraps a value.
-func NewSecret(value string) Secret { return Secret{value} }
+const redacted = "[redacted]"
+
+// NewSecret wraps a value; an empty one is no secret.
+func NewSecret(value string) Secret {
+	if value == "" {
+		return Secret{}
+	}
+	return Secret{&value}
+}
 
 // Reveal is the value itself.
-func (s Secret) Reveal() string { return s.value }
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
 
 // IsZero reports whether there is no secret.
-func (s Secret) IsZero() bool { return s.value == "" }
+func (s Secret) IsZero() bool { return s.value == nil }
 
 // String says only whether there is a secret.
 func (s Secret) String() string {
-	if s.value == "" {
+	if s.value == nil {
 		return ""
 	}
-	return "[redacted]"
+	return redacted
 }
 
 // GoString is String: %#v gives nothing away either.

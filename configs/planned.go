@@ -1,0 +1,69 @@
+package configs
+
+import (
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+type plan struct {
+	path string
+	what string                // what happens instead
+	idle func(*checkFile) bool // the value asks for nothing; nil: any value asks for something
+}
+
+// planned lists the fields that are validated here while no code acts on them yet: whoever
+// builds one removes its line. Indices are left out of the paths.
+var planned = []plan{
+	{"redis.cluster", "no connection can be made to a cluster", nil},
+	{"redis.sentinel", "no connection can be made through sentinels", nil},
+	{"admin", "the interface is not served", nil},
+	{"checks[].guard", "an outage of the target ejects endpoints by the ordinary rules", nil},
+	{"checks[].jobs", "work in flight is not counted", func(c *checkFile) bool { return !c.Planned.Jobs }},
+	{"checks[].floor", "the pool may run empty", func(c *checkFile) bool { return c.Planned.Floor == Floor{} }},
+	{"checks[].reports", "reports of workers are not read", nil},
+	{"checks[].trickle.max_per_tick", "the trickle stays at per_tick",
+		func(c *checkFile) bool { return c.Trickle.MaxPerTick == c.Trickle.PerTick }},
+	{"checks[].endpoints[].url", "the list is not fetched", nil},
+	{"checks[].endpoints[].allow_private", "private addresses are always allowed", nil},
+}
+
+func isPlanned(path string) bool {
+	return slices.ContainsFunc(planned, func(p plan) bool { return p.path == path })
+}
+
+var indices = regexp.MustCompile(`\[(\d+)\]`)
+
+// warnings tells the operator, in the order of the file, what he wrote in vain.
+func (d *decoder) warnings(f *file) []string {
+	told := faultList{file: d.file}
+	for path, at := range d.places {
+		general := indices.ReplaceAllString(path, "[]")
+		for _, p := range planned {
+			if general != p.path || p.idle != nil && p.idle(checkAt(f, path)) {
+				continue
+			}
+			told.add(at, path, "accepted, but this version does not act on it yet: %s", p.what)
+		}
+	}
+	if u, _ := url.Parse(f.redis.url.value); u != nil && u.Scheme == "embedded" && !loopback(u.Hostname()) {
+		told.add(d.placeNear("redis.url"), "redis.url", "the embedded Redis can be reached from other machines")
+	}
+	var out []string
+	for _, w := range told.sorted() {
+		out = append(out, w.String())
+	}
+	return out
+}
+
+func checkAt(f *file, path string) *checkFile {
+	i, _ := strconv.Atoi(indices.FindStringSubmatch(path)[1])
+	return &f.checks[i]
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
