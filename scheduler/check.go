@@ -13,6 +13,7 @@ type Check struct {
 	Name        string // [a-z0-9][a-z0-9_-]{0,62}
 	Transaction *checks.Check
 	Timeout     time.Duration // the longest a probe can take
+	Fingerprint string        // tells two configurations of the check apart; no secret went into it
 	Policy      policy.Policy // Spread and Tick are filled in by the scheduler
 	Trickle     Trickle
 	Limits      Limits
