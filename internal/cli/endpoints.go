@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"proxyward/internal/cli/screen"
+	"proxyward/internal/cli/tell"
+	"proxyward/store"
+	"proxyward/store/record"
+)
+
+// endpointJSON is one endpoint's record beside its id. State and allocations are those of
+// the pool: an endpoint on trial is permitted, and the set counts for an eligible one.
+type endpointJSON struct {
+	Endpoint string `json:"endpoint"`
+	record.Record
+}
+
+func endpointOf(e store.Entry) endpointJSON {
+	r := e.Record
+	r.State, r.Allocations = e.State(), e.Allocations()
+	return endpointJSON{e.ID, r}
+}
+
+func (a *app) endpointsCommand() *cobra.Command {
+	var flags poolFlags
+	var choose filters
+	var asJSON bool
+	var limit int
+	c := &cobra.Command{
+		Use:     "endpoints",
+		Aliases: []string{"ls"},
+		Short:   "List the endpoints of a pool: state, why, next probe, allocations",
+		Example: `  proxyward endpoints --state cooling
+  proxyward endpoints --reason proxy_auth --source proxies.txt
+  proxyward endpoints --state eligible --json | jq -r .endpoint`,
+		Args: exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return flags.withPool(cmd.Context(), func(ctx context.Context, s *session) error {
+				return a.endpoints(ctx, s, &choose, limit, asJSON)
+			})
+		},
+	}
+	flags.add(c)
+	choose.add(c)
+	c.Flags().IntVar(&limit, "limit", 0, "print so many at most (0: all)")
+	jsonFlag(c, &asJSON)
+	return c
+}
+
+func (a *app) endpoints(ctx context.Context, s *session, choose *filters, limit int, asJSON bool) error {
+	found, err := a.scan(ctx, s.pool, choose)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		if err := s.strange(ctx); err != nil {
+			return err
+		}
+	}
+	now, err := s.pool.Time(ctx)
+	if err != nil {
+		return err
+	}
+	total := len(found)
+	if !asJSON {
+		byState(found)
+	}
+	if limit > 0 && total > limit {
+		found = found[:limit]
+	}
+	if !asJSON {
+		return a.printEndpoints(s.pool.Name(), found, total, now)
+	}
+	for _, e := range found {
+		if err := a.printJSON(endpointOf(e)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byState orders as people read: who works first, then who is on the way back.
+func byState(entries []store.Entry) {
+	order := []record.State{record.Eligible, record.Permitted, record.Candidate, record.Cooling, record.Disabled}
+	slices.SortStableFunc(entries, func(x, y store.Entry) int {
+		return slices.Index(order, x.State()) - slices.Index(order, y.State())
+	})
+}
+
+func (a *app) printEndpoints(name string, entries []store.Entry, total int, now int64) error {
+	if total == 0 {
+		a.note("no endpoint of pool %s is like that", name)
+		return nil
+	}
+	if err := endpointTable(entries, now).Write(a.out, a.style()); err != nil {
+		return err
+	}
+	if total > len(entries) {
+		fmt.Fprintf(a.out, "… and %s more\n", screen.Number(int64(total-len(entries))))
+	}
+	return nil
+}
+
+// endpointTable is the table of endpoints that the commands print.
+func endpointTable(entries []store.Entry, now int64) *screen.Table {
+	t := &screen.Table{Columns: []screen.Column{
+		{Head: "STATE"}, {Head: "ENDPOINT", Flex: true}, {Head: "SINCE", Right: true}, {Head: "NEXT PROBE", Right: true},
+		{Head: "ALLOCATED", Right: true}, {Head: "LATENCY", Right: true}, {Head: "WHY"},
+	}}
+	for _, e := range entries {
+		state := e.State()
+		t.Add(screen.Cell{Text: string(state), Ink: tell.StateInk(state)}, screen.C(e.ID),
+			screen.C(screen.Ago(e.Record.SinceMs, now)), screen.C(tell.Soon(e, now)),
+			screen.C(screen.Number(e.Allocations())), screen.C(latency(e.Record)), screen.C(tell.Why(e)))
+	}
+	return t
+}
+
+func latency(r record.Record) string {
+	if r.LatencyMs == 0 && r.LastOKMs == 0 {
+		return ""
+	}
+	return screen.Number(r.LatencyMs) + " ms"
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"proxyward/store"
+)
+
+// askedWords are the outcomes of recheck.
+var askedWords = map[store.Asked]string{
+	store.Queued:   "queued",
+	store.Waiting:  "waiting",
+	store.Probing:  "probing",
+	store.Trickles: "trickles",
+	store.Nowhere:  "unknown",
+}
+
+func (a *app) recheckCommand() *cobra.Command {
+	var f act
+	var all bool
+	var priority int
+	c := &cobra.Command{
+		Use:   "recheck [ENDPOINT...]",
+		Short: "Ask for a probe of endpoints now",
+		Long: `Asks for a probe of endpoints soon. The words of the answer:
+
+  queued     it is next in line
+  waiting    it was asked for already: one probe answers both
+  probing    it is being probed now: that probe answers
+  trickles   it cools: its pause is over now, and the trickle admits it in its turn
+  disabled   it is disabled and is not probed: enable it first`,
+		Example: `  proxyward recheck http://192.0.2.1:8080
+  proxyward recheck --reason auth_rejected
+  proxyward recheck --all --priority 500`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.withPool(cmd.Context(), func(ctx context.Context, s *session) error {
+				ids, err := a.targets(ctx, s.pool, args, &f.choose, all)
+				if err != nil {
+					return err
+				}
+				done, err := recheck(ctx, s.pool, priority, ids)
+				if err != nil {
+					return err
+				}
+				return a.tellOutcomes(s.pool.Name(), done, f.json, "queued", "waiting", "probing", "trickles", "disabled")
+			})
+		},
+	}
+	f.add(c)
+	c.Flags().BoolVar(&all, "all", false, "every endpoint of the pool")
+	c.Flags().IntVar(&priority, "priority", 0, "0 to 99999, lower first; first come, first served within one")
+	return c
+}
+
+func recheck(ctx context.Context, p *store.Pool, priority int, ids []string) ([]outcome, error) {
+	asked, err := p.Recheck(ctx, priority, ids)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]outcome, len(ids))
+	var nowhere []string
+	for i, id := range ids {
+		all[i] = outcome{id, askedWords[asked[i]]}
+		if asked[i] == store.Nowhere {
+			nowhere = append(nowhere, id)
+		}
+	}
+	entries, _, err := p.Look(ctx, nowhere)
+	known := map[string]bool{}
+	for _, e := range entries {
+		known[e.ID] = e.Known()
+	}
+	for i := range all {
+		if all[i].Outcome == unknown && known[all[i].Endpoint] {
+			all[i].Outcome = "disabled"
+		}
+	}
+	return all, err
+}
