@@ -123,8 +123,18 @@ func (p *probe) notConnected(err error) *failure {
 		return p.fail("refused", "")
 	case isUnreachableErrno(err):
 		return p.fail("unreachable", "")
+	case isResetErrno(err): // a reset to our SYN is "refused": this one came after the accept
+		return p.failAt(p.afterConnect(), "reset", "")
 	}
 	return p.broken(err, ending{})
+}
+
+// afterConnect is the stage in which the proxy is spoken to first.
+func (p *probe) afterConnect() verdict.Stage {
+	if p.ep.Scheme == "https" {
+		return verdict.ProxyTLS
+	}
+	return verdict.Tunnel
 }
 
 // localDialError marks an error that came from our own side before a packet was sent.

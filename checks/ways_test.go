@@ -33,7 +33,7 @@ func TestEveryWayInReachesEveryKindOfTarget(t *testing.T) {
 				url = strings.Replace(url, zoo.Name, "localhost", 1)
 			}
 			scheme, _, _ := strings.Cut(url, ":")
-			for _, h2 := range []string{"never"} {
+			for _, h2 := range []string{"never", "auto", "require"} {
 				if scheme == "http" && h2 != "never" {
 					continue
 				}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 )
 
@@ -17,11 +16,10 @@ const Page = "<html>the catalogue</html>\n"
 
 // Site is a good target: one server for http, one for https.
 type Site struct {
-	CA          *CA
-	Plain, TLS  *Server
-	mu          sync.Mutex
-	seen        []http.Header
-	plainServer *http.Server
+	CA         *CA
+	Plain, TLS *Server
+	mu         sync.Mutex
+	seen       []http.Header
 }
 
 // Target starts a good target. handler nil: it answers Page to everything; with a handler
@@ -104,13 +102,4 @@ func (l *countingListener) Accept() (net.Conn, error) {
 		l.s.mu.Unlock()
 	}
 	return c, err
-}
-
-// hostOnly is the host of host:port.
-func hostOnly(hostport string) string {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		return strings.Trim(hostport, "[]")
-	}
-	return host
 }
