@@ -81,3 +81,12 @@ func want(t *testing.T, v verdict.Verdict, expected string) {
 		t.Errorf("got  %s (%s)\nwant %s", says(v), v.Detail, expected)
 	}
 }
+
+func mustParse(t *testing.T, proxy string) endpoint.Endpoint {
+	t.Helper()
+	ep, err := endpoint.Parse(proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ep
+}
