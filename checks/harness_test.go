@@ -2,6 +2,8 @@ package checks_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"testing"
 	"time"
 
@@ -89,4 +91,9 @@ func mustParse(t *testing.T, proxy string) endpoint.Endpoint {
 		t.Fatal(err)
 	}
 	return ep
+}
+
+func sum(text string) string {
+	s := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(s[:])
 }

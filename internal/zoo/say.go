@@ -95,13 +95,20 @@ func dripOut(c net.Conn, text string, pace time.Duration) {
 func Pieces(text string, n int) Handler {
 	return func(c net.Conn) {
 		hearHead(c)
-		for len(text) > 0 {
-			k := min(n, len(text))
-			io.WriteString(c, text[:k])
-			text = text[k:]
-			time.Sleep(200 * time.Microsecond)
-		}
+		inPieces(c, text, n)
 		drainBriefly(c)
+	}
+}
+
+func inPieces(c net.Conn, text string, n int) {
+	if n == 0 {
+		n = len(text)
+	}
+	for len(text) > 0 {
+		k := min(n, len(text))
+		io.WriteString(c, text[:k])
+		text = text[k:]
+		time.Sleep(200 * time.Microsecond)
 	}
 }
 
@@ -138,15 +145,7 @@ func Grant(reply string, n int) Handler {
 			return
 		}
 		defer target.Close()
-		if n == 0 {
-			n = len(reply)
-		}
-		for len(reply) > 0 {
-			k := min(n, len(reply))
-			io.WriteString(c, reply[:k])
-			reply = reply[k:]
-			time.Sleep(200 * time.Microsecond)
-		}
+		inPieces(c, reply, n)
 		pipe(c, target, c)
 	}
 }
