@@ -98,7 +98,7 @@ func (p *probe) noAnswer(err error) *failure {
 	case errNotHTTP:
 		return p.notHTTP(forward)
 	case errMalformed:
-		return p.fail(pick(forward, "malformed_forward", "malformed"), quote(p.buf))
+		return p.fail(pick(forward, "malformed_forward", "malformed"), p.quote(p.buf))
 	}
 	if forward && nothing && isResetErrno(err) && p.local(err) == nil {
 		return p.failAt(verdict.Tunnel, "reset", "")
@@ -121,7 +121,7 @@ func (p *probe) notHTTP(forward bool) *failure {
 	case looksTLS(p.buf):
 		return p.fail("protocol_mismatch", "")
 	}
-	return p.fail("malformed", quote(p.buf))
+	return p.fail("malformed", p.quote(p.buf))
 }
 
 func pick(first bool, a, b string) string {

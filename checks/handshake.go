@@ -67,7 +67,7 @@ func (p *probe) tlsFailure(err error) *failure {
 	case errors.As(err, &cert):
 		return p.fail(cert.event, cert.more)
 	case errors.As(err, &record):
-		return p.fail("not_tls", quote(record.RecordHeader[:]))
+		return p.fail("not_tls", p.quote(record.RecordHeader[:]))
 	case errors.As(err, &op) && op.Op == "remote error":
 		if strings.Contains(op.Err.Error(), "protocol version") {
 			return p.fail("tls_version", "")

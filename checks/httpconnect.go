@@ -70,7 +70,7 @@ func (p *probe) badReply(err error) *failure {
 	case errNotHTTP:
 		return p.wrongProtocol(p.buf)
 	case errMalformed:
-		return p.fail("malformed", quote(p.buf))
+		return p.fail("malformed", p.quote(p.buf))
 	}
 	return p.broken(err, ending{})
 }
@@ -80,7 +80,7 @@ func (p *probe) wrongProtocol(b []byte) *failure {
 	if looksTLS(b) {
 		return p.fail("tls_wanted", "")
 	}
-	return p.fail("protocol_mismatch", quote(b))
+	return p.fail("protocol_mismatch", p.quote(b))
 }
 
 // looksTLS knows the first bytes of a TLS record: alert or handshake, version 3.x.

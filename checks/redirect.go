@@ -51,6 +51,9 @@ type visits map[string]bool
 // redirect is the next request, if the answer is a redirect that this step follows; nil:
 // the answer stands. A redirect never leads to another origin unless it is listed.
 func (p *probe) redirect(hop int, seen visits) (*template, *failure) {
+	if seen != nil {
+		seen[p.visit(p.req)] = true
+	}
 	p.keepCookies()
 	h := &p.answer.head
 	if p.step.follow == 0 || !slices.Contains([]int{301, 302, 303, 307, 308}, h.status) || !h.has("Location") {
@@ -67,14 +70,17 @@ func (p *probe) redirect(hop int, seen visits) (*template, *failure) {
 		return nil, p.fail(pick(p.forward() && away, "redirected_forward", "redirected"), itoa(h.status)+" to "+to)
 	}
 	next := p.follow(cleanURL(u, o), o, h.status)
-	seen[p.req.method+" "+p.req.url.String()+" "+p.cookies(p.req.url)] = true
-	if seen[next.method+" "+next.url.String()+" "+p.cookies(next.url)] {
+	if seen[p.visit(next)] {
 		return nil, p.fail("redirect_loop", "back to "+to)
 	}
 	if hop >= p.step.follow {
 		return nil, p.fail("redirect_loop", "more than "+itoa(p.step.follow))
 	}
 	return next, nil
+}
+
+func (p *probe) visit(t *template) string {
+	return t.method + " " + t.url.String() + " " + p.cookies(t.url)
 }
 
 // follow is the request to where a redirect leads. POST becomes GET after 301, 302 and 303

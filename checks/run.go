@@ -100,7 +100,10 @@ func (p *probe) steps() *failure {
 // runStep makes the step's request, and those its redirects lead to.
 func (p *probe) runStep() *failure {
 	began := time.Now()
-	seen := visits{}
+	var seen visits
+	if p.step.follow > 0 {
+		seen = visits{}
+	}
 	for hop := 0; ; hop++ {
 		if fail := p.exchangeOnce(); fail != nil {
 			return fail

@@ -51,5 +51,5 @@ func (p *probe) socks4() *failure {
 	case socks4NoIdent, socks4BadIdent:
 		return p.failAt(verdict.ProxyAuth, pick(p.ep.User == "", "auth_required", "auth_rejected"), "SOCKS4 reply "+hex.EncodeToString(r[1:2]))
 	}
-	return p.fail("malformed", quote(r[:2]))
+	return p.fail("malformed", p.quote(r[:2]))
 }

@@ -104,7 +104,7 @@ func (p *probe) socksLogin() *failure {
 	}
 	switch {
 	case r[0] != 1 && r[0] != 5: // some servers repeat the 5
-		return p.fail("malformed", quote(r[:]))
+		return p.fail("malformed", p.quote(r[:]))
 	case r[1] != 0:
 		return p.fail("auth_rejected", "")
 	}
