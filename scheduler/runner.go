@@ -52,8 +52,10 @@ func newRunner(d *Daemon, c Check) *runner {
 	return r
 }
 
-// tick is one firing of the scheduler: the heartbeat of this daemon, and a claim.
+// tick is one firing of the scheduler: the heartbeat of this daemon, and a claim. Cron
+// fires on whole seconds everywhere; each daemon has a moment of its own after that.
 func (r *runner) tick(ctx context.Context) {
+	pause(ctx, scatter(r.Name, r.Tick/2))
 	r.contain("tick", r.check.Name, func() { r.claim(ctx, true) })
 }
 
@@ -78,11 +80,8 @@ func (r *runner) claimAgain() {
 
 // listen claims at once when somebody asks for urgent work.
 func (r *runner) listen(ctx context.Context) {
-	for ctx.Err() == nil {
-		for range r.pool.Wakeups(ctx) {
-			r.claimAgain()
-		}
-		pause(ctx, max(firstPause, r.health.wait()))
+	for range r.pool.Wakeups(ctx) {
+		r.claimAgain()
 	}
 }
 
