@@ -26,7 +26,9 @@ func TestOurOwnFaultsAreLocal(t *testing.T) {
 		syscall.EHOSTUNREACH: "connect unreachable proxy", syscall.ENETUNREACH: "connect unreachable proxy",
 		syscall.ETIMEDOUT: "connect timeout proxy", syscall.ECONNREFUSED: "connect refused proxy", syscall.ECONNRESET: "tunnel reset proxy",
 	} {
-		o := checks.RunOptions{Dial: func(context.Context, netip.AddrPort) (net.Conn, error) { return nil, os.NewSyscallError("connect", errno) }}
+		o := checks.RunOptions{Dial: func(context.Context, netip.AddrPort) (net.Conn, error) {
+			return nil, os.NewSyscallError("connect", errno)
+		}}
 		want(t, runWith(t, request("http://target.test/"), "http://127.0.0.1:9", o), expected)
 	}
 	want(t, run(t, request("http://target.test/"), "http://224.0.0.1:9"), "connect unreachable proxy")

@@ -131,7 +131,9 @@ func (p *probe) socksRequest(b []byte) []byte {
 // send no more.
 func (p *probe) socksReply() *failure {
 	var r [4]byte
-	if fail := p.socksRead(r[:1], ending{}); fail != nil {
+	// Who has spoken SOCKS so far and closes now may mean the target (ssh -D has no
+	// other word for it) or itself.
+	if fail := p.socksRead(r[:1], ending{eof: "closed_on_request"}); fail != nil {
 		return fail
 	}
 	if r[0] != 5 {

@@ -137,7 +137,7 @@ func TestConnectRefused(t *testing.T) {
 		{"goproxy: dial error", page("502 Bad Gateway", "", "dial tcp 192.0.2.1:443: connect: connection refused"), "http", "tunnel upstream_refused target"},
 		{"goproxy: no such host", page("502 Bad Gateway", "", "dial tcp: lookup nx.example: no such host"), "http", "tunnel upstream_dns target"},
 		{"goproxy: timeout", page("500 Internal Server Error", "", "dial tcp 192.0.2.1:443: i/o timeout"), "http", "tunnel upstream_timeout target"},
-		{"haproxy: no server", page("503 Service Unavailable", "", "<h1>503 Service Unavailable</h1>\nNo server is available to handle this request."), "http", "tunnel upstream_error target"},
+		{"haproxy: no server", page("503 Service Unavailable", "", "<h1>503 Service Unavailable</h1>\nNo server is available to handle this request."), "http", "tunnel upstream_error proxy"},
 		{"seller: no exit", say("502 Bad Gateway", "X-Luminati-Error: No peers available"), "http", "tunnel upstream_error proxy"},
 		{"seller: wrong zone password", say("407 x", "X-Brd-Error: Auth failed: wrong password"), "http://a:b@", "proxy_auth auth_rejected credentials"},
 		{"502 and nothing more", say("502 Bad Gateway"), "http", "tunnel upstream_error target"},

@@ -24,14 +24,15 @@ var phrases = []struct {
 	{"forbidden", []string{"quota", "traffic limit", "bandwidth limit", "traffic exhausted", "bandwidth exceeded", "limit exceeded", "data limit",
 		"subscription", "payment required", "insufficient balance", "insufficient funds", "out of traffic", "no traffic left", "account suspended",
 		"account expired", "plan expired", "trial expired"}},
-	{"no_exit", []string{"no exit", "no peer", "no available proxies", "no proxies available", "no available peers", "proxy not available", "no ips available"}},
+	{"no_exit", []string{"no exit", "no peer", "no available proxies", "no proxies available", "no available peers", "proxy not available", "no ips available",
+		"no server is available"}},
 	{"upstream_timeout", []string{"timed out", "time-out", "timeout", "etimedout", "(110)", "deadline exceeded", "took too long"}},
 	{"forbidden", []string{"access denied", "not allowed", "forbidden", "blocked", "filtered", "access violation", "not permitted", "acl", "prohibited",
 		"blacklist", "blocklist", "not in the allow", "whitelist", "banned", "by policy", "denied"}},
 	{"method_unsupported", []string{"method not allowed", "not implemented", "unsupported method", "not a proxy", "bad request"}},
 	{"upstream_error", []string{"unable to connect", "connect failed", "connection failed", "could not connect", "cannot connect", "can't connect",
 		"failed to connect", "failed connect", "connection reset", "upstream connect error", "connection closed", "connection to the host",
-		"tunnel connection failed", "bad gateway", "backend fetch failed", "no server is available", "remote host", "dial tcp", "empty reply",
+		"tunnel connection failed", "bad gateway", "backend fetch failed", "remote host", "dial tcp", "empty reply",
 		"connect error", "server dropped connection"}},
 }
 

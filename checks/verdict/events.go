@@ -92,6 +92,7 @@ var Table = []Event{
 	{"upstream_timeout", at(Tunnel), UpstreamTimeout, Target, "the proxy says the target did not answer in time"},
 	{"upstream_dns", at(Tunnel), UpstreamDNS, Target, "the proxy says the target's name has no address"},
 	{"upstream_error", at(Tunnel), UpstreamError, Target, "the proxy says it could not get through to the target"},
+	{"closed_on_request", at(Tunnel), EOF, Unknown, "the proxy took the request and closed, as some do when they cannot reach the target"},
 	{"proxy_network", at(Tunnel), UpstreamUnreachable, Proxy, "the proxy says its own network cannot reach the target"},
 	{"proxy_failure", at(Tunnel), UpstreamError, Proxy, "the proxy says it failed itself"},
 	{"refusal", at(Tunnel), UpstreamError, Unknown, "the proxy refuses and does not say why"},

@@ -83,3 +83,16 @@ func (ca *CA) ServerTLS(t TB, names ...string) *tls.Config {
 	t.Helper()
 	return &tls.Config{Certificates: []tls.Certificate{ca.Leaf(t, 24*time.Hour, names...)}}
 }
+
+// KeyPair is a good certificate for the names with its key, in PEM, for programs that read
+// both from one file.
+func (ca *CA) KeyPair(t TB, names ...string) string {
+	t.Helper()
+	leaf := ca.Leaf(t, 24*time.Hour, names...)
+	key, err := x509.MarshalPKCS8PrivateKey(leaf.PrivateKey)
+	if err != nil {
+		t.Fatalf("zoo: %v", err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})) +
+		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Certificate[0]}))
+}
