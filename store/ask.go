@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
+
+	"proxyward/store/record"
 )
 
 // Asked is what a request for a probe came to.
@@ -32,7 +34,7 @@ func (p *Pool) Recheck(ctx context.Context, priority int, ids []string) ([]Asked
 	names := append(p.keys.lanes(), p.keys.leases(), p.keys.clock(), p.keys.meta())
 	for len(ids) > 0 {
 		n := min(batch, len(ids))
-		args := []any{priority}
+		args := append(p.call(0), priority)
 		for _, id := range ids[:n] {
 			args = append(args, id)
 		}
@@ -49,17 +51,20 @@ func (p *Pool) Recheck(ctx context.Context, priority int, ids []string) ([]Asked
 	return all, nil
 }
 
-// Wakeups delivers a value whenever somebody asked for urgent work, until ctx ends or the
-// connection is lost; then the channel is closed.
+// Wakeups delivers a value whenever somebody asked for urgent work, until ctx ends; then
+// the channel is closed. A lost connection is made anew.
 func (p *Pool) Wakeups(ctx context.Context) <-chan struct{} {
 	wake := make(chan struct{}, 1)
 	sub := p.client.Subscribe(ctx, p.keys.wake())
 	go func() {
 		defer close(wake)
 		defer sub.Close()
+		messages := sub.Channel()
 		for {
-			if _, err := sub.ReceiveMessage(ctx); err != nil {
+			select {
+			case <-ctx.Done():
 				return
+			case <-messages:
 			}
 			select {
 			case wake <- struct{}{}:
@@ -102,7 +107,7 @@ func (p *Pool) Forget(ctx context.Context, entries []Entry) ([]Code, error) {
 		var args []any
 		sums := []string{}
 		for _, e := range entries[:n] {
-			args = append(args, e.ID, e.Raw, string(e.Record.State))
+			args = append(args, e.ID, e.Raw, string(e.countedAs()))
 			for _, s := range e.Record.Sources {
 				sums = append(sums, "sum:"+s) // its sources count as not yet read
 			}
@@ -111,12 +116,33 @@ func (p *Pool) Forget(ctx context.Context, entries []Entry) ([]Code, error) {
 		if err != nil {
 			return all, fmt.Errorf("forget endpoints: %w", err)
 		}
-		if len(sums) > 0 {
-			p.client.HDel(ctx, k.meta(), sums...)
-		}
 		all, entries = append(all, codes...), entries[n:]
+		if len(sums) == 0 {
+			continue
+		}
+		if err := p.client.HDel(ctx, k.meta(), sums...).Err(); err != nil {
+			return all, fmt.Errorf("forget endpoints: have their sources read again: %w", err)
+		}
 	}
 	return all, nil
+}
+
+// countedAs is the state the counts have it under: of a record that cannot be read, what
+// its places say.
+func (e Entry) countedAs() record.State {
+	switch {
+	case e.Record.State != "":
+		return e.Record.State
+	case e.Member:
+		return record.Eligible
+	}
+	for lane := range e.Lanes {
+		if lane == record.Recovery {
+			return record.Cooling
+		}
+		return record.Candidate
+	}
+	return record.Disabled
 }
 
 // Purge removes every key of the check.

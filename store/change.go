@@ -49,9 +49,9 @@ func (p *Pool) Amend(ctx context.Context, changes []Change) ([]Code, error) {
 	names := append(p.moveKeys(), p.keys.urls(), p.keys.holds())
 	for len(changes) > 0 {
 		n := min(batch, len(changes))
-		args := []any{eventsKept}
+		args := append(p.call(0), eventsKept)
 		for _, c := range changes[:n] {
-			args = c.appendTo(args, Scores{})
+			args = c.appendTo(args, Scores{Initial: -1, Keep: true})
 		}
 		codes, err := p.codes(ctx, amendScript, names, args)
 		if err != nil {
@@ -73,8 +73,8 @@ func (c Change) appendTo(args []any, scores Scores) []any {
 		initial = strconv.FormatInt(scores.Initial, 10)
 	}
 	next := t.Next
-	if t.To == record.Eligible {
-		next.Allocations = 0 // the set counts while it is in
+	if t.From == record.Eligible || t.To == record.Eligible {
+		next.Allocations = 0 // the set counts while it is in; the script adds them when it leaves
 	}
 	url := c.URL
 	switch url {

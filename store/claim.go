@@ -61,6 +61,9 @@ func (p *Pool) Claim(ctx context.Context, c Claim) (Grant, error) {
 
 func (p *Pool) grant(reply []string) (Grant, error) {
 	const head, width = 5, 5
+	if len(reply) < head || (len(reply)-head)%width != 0 {
+		return Grant{}, fmt.Errorf("claim due endpoints: a reply of %d values", len(reply))
+	}
 	var numbers [head]int64
 	for i := range numbers {
 		n, err := strconv.ParseInt(reply[i], 10, 64)
@@ -69,9 +72,9 @@ func (p *Pool) grant(reply []string) (Grant, error) {
 		}
 		numbers[i] = n
 	}
-	p.seen.set(numbers[0])
+	p.seen.set(numbers[0], true)
 	g := Grant{Now: numbers[0], Freed: int(numbers[1]), Left: int(numbers[2]), Size: int(numbers[3]), Daemons: int(numbers[4])}
-	for row := reply[head:]; len(row) >= width; row = row[width:] {
+	for row := reply[head:]; len(row) > 0; row = row[width:] {
 		l := Lease{ID: row[0], Lane: record.Lane(row[1]), Token: row[2], Raw: row[3], URL: row[4], Since: time.Now()}
 		if l.URL == "" {
 			l.URL = l.ID

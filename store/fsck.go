@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -50,8 +51,9 @@ func (p *Pool) Fsck(ctx context.Context) (Report, error) {
 	tallies, err := p.tally(ctx)
 	r.Violations = append(r.Violations, tallies...)
 	slices.SortFunc(r.Violations, func(a, b Violation) int {
-		return strings.Compare(a.Invariant+" "+a.Endpoint, b.Invariant+" "+b.Endpoint)
+		return cmp.Or(cmp.Compare(a.Invariant, b.Invariant), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.What, b.What))
 	})
+	r.Violations = slices.Compact(r.Violations) // a stray one stands in several keys
 	return r, err
 }
 
@@ -109,6 +111,10 @@ func (e Entry) checkPlace(add func(string, string, ...any)) {
 		add("I1", "leased: %v, token: %q", e.Leased, e.Token)
 	}
 	state, home := e.Record.State, e.Record.State.Lane()
+	back := laneOf(e.Token)
+	if e.Token != "" && back != home && (back != record.Urgent || home == record.Recovery || home == record.NoLane) {
+		add("I1", "%s, yet its lease goes back to %q", state, back)
+	}
 	if state == record.Disabled {
 		if len(e.Lanes) > 0 {
 			add("I1", "disabled, yet it waits in a lane")

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +35,9 @@ type Store struct {
 // Open prepares a client; it does not connect. Errors never contain the password. The
 // client's own retries are off: a lost reply would apply a mutation twice.
 func Open(a Address) (*Store, error) {
+	if strings.ContainsAny(a.Prefix, "{}") {
+		return nil, errors.New("open redis: the prefix has braces: they belong to the check's name")
+	}
 	options, err := redis.ParseURL(a.URL)
 	if err != nil {
 		return nil, errors.New("open redis: bad URL: write redis://HOST:PORT/DB, rediss://… or unix:///PATH?db=N")
@@ -103,17 +106,20 @@ func (s *Store) Pool(check string) *Pool {
 
 // Checks names every check that has a pool here, sorted.
 func (s *Store) Checks(ctx context.Context) ([]string, error) {
-	var names []string
+	names := []string{}
 	head, tail := s.prefix+":{", "}:endpoints"
 	it := s.client.Scan(ctx, 0, globEscape(head)+"*"+tail, 1000).Iterator()
 	for it.Next(ctx) {
-		names = append(names, strings.TrimSuffix(strings.TrimPrefix(it.Val(), head), tail))
+		name := strings.TrimSuffix(strings.TrimPrefix(it.Val(), head), tail)
+		if !strings.ContainsAny(name, "{}") {
+			names = append(names, name)
+		}
 	}
 	if err := it.Err(); err != nil {
 		return nil, fmt.Errorf("list checks: %w", err)
 	}
-	sort.Strings(names)
-	return names, nil
+	slices.Sort(names)
+	return slices.Compact(names), nil // a scan can meet a key twice
 }
 
 func globEscape(s string) string {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -28,25 +29,31 @@ type Pool struct {
 
 // seen is the last pool time heard from Redis; the zero value has heard none.
 type seen struct {
-	mu sync.Mutex
-	ms int64
-	at time.Time // monotonic
+	mu    sync.Mutex
+	ms    int64
+	at    time.Time // monotonic
+	moved bool      // heard from a call that moved the pool's clock, not only read it
 }
 
-func (s *seen) set(ms int64) {
+// set takes note of a pool time. Time that was only read counts until the clock was moved:
+// a leap that this process read before anybody took it out must not pass as known.
+func (s *seen) set(ms int64, moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ms, s.at = ms, time.Now()
+	if s.moved && (!moved || ms < s.ms) { // an older reply that came late
+		return
+	}
+	s.ms, s.at, s.moved = ms, time.Now(), moved
 }
 
 // since gives the last pool time and the milliseconds passed; 0, 0 before the first.
-func (s *seen) since() (ms, elapsed int64) {
+func (s *seen) since() (ms, elapsed int64, moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ms == 0 {
-		return 0, 0
+		return 0, 0, false
 	}
-	return s.ms, time.Since(s.at).Milliseconds()
+	return s.ms, time.Since(s.at).Milliseconds(), s.moved
 }
 
 // Name is the check's name.
@@ -55,32 +62,31 @@ func (p *Pool) Name() string { return p.check }
 // Now is the pool time in milliseconds as far as this process knows it; 0 before the
 // first claim or Time.
 func (p *Pool) Now() int64 {
-	ms, elapsed := p.seen.since()
+	ms, elapsed, _ := p.seen.since()
 	return ms + elapsed
 }
 
 // Time reads the pool's time from Redis without moving it: for commands.
 func (p *Pool) Time(ctx context.Context) (int64, error) {
-	pipe := p.client.Pipeline()
-	clock, now := pipe.HMGet(ctx, p.keys.clock(), "offset", "high"), pipe.Time(ctx)
-	if _, err := pipe.Exec(ctx); err != nil {
+	reply, err := p.run(ctx, nowScript, []string{p.keys.clock()}, p.call(0)).Text()
+	if err != nil {
 		return 0, fmt.Errorf("read pool time: %w", err)
 	}
-	values := struct {
-		Offset int64 `redis:"offset"`
-		High   int64 `redis:"high"`
-	}{}
-	if err := clock.Scan(&values); err != nil {
+	ms, err := strconv.ParseInt(reply, 10, 64)
+	if err != nil {
 		return 0, fmt.Errorf("read pool time: %w", err)
 	}
-	ms := max(now.Val().UnixMilli()+values.Offset, values.High)
-	p.seen.set(ms)
+	p.seen.set(ms, false)
 	return ms, nil
 }
 
-// call are the first arguments of every script that moves the clock.
+// call are the first arguments of every script that asks for the pool's time. Before the
+// first claim there is no last pool time: then a leap is taken for real.
 func (p *Pool) call(lease time.Duration) []any {
-	last, elapsed := p.seen.since()
+	last, elapsed, moved := p.seen.since()
+	if !moved {
+		last, elapsed = 0, 0
+	}
 	return []any{last, elapsed, (2*time.Second + callTimeout).Milliseconds(), lease.Milliseconds()}
 }
 

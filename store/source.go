@@ -13,7 +13,7 @@ import (
 // that of the content last applied, empty when none was.
 func (p *Pool) HoldSource(ctx context.Context, source, daemon string, d time.Duration) (mine bool, digest string, err error) {
 	reply, err := p.run(ctx, refreshScript, []string{p.keys.meta(), p.keys.clock()},
-		[]any{source, daemon, d.Milliseconds()}).Slice()
+		append(p.call(0), source, daemon, d.Milliseconds())).Slice()
 	if err != nil {
 		return false, "", fmt.Errorf("hold source: %w", err)
 	}

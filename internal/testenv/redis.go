@@ -25,7 +25,8 @@ func Redis(t testing.TB, args ...string) string {
 func StartRedis(t testing.TB, path string, port int, dir string, args ...string) {
 	t.Helper()
 	Start(t, path, append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir,
-		"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"}, args...)...)
+		"--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction",
+		"--loglevel", "warning", "--hz", "100"}, args...)...)
 	WaitTCP(t, fmt.Sprintf("127.0.0.1:%d", port))
 }
 

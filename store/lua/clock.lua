@@ -1,25 +1,24 @@
 -- Fragment: the pool's time in milliseconds, from Redis's own clock and the `clock` hash.
--- pool_time(key, call) -> now, held
---   call.last     the caller's last pool time; 0: its first call
---   call.elapsed  milliseconds on the caller's monotonic clock since then
---   call.slack    a leap up to this is taken for real (2 s + call timeout)
---   call.lease    the lease period; held: until then no lease expires
---   call.moves    false: a command, which reads the clock and never moves it
-local function int(n) return string.format('%.0f', n) end
-
-local function pool_time(key, call)
+-- ARGV 1 the caller's last pool time; 0: its first call
+--      2 ms on the caller's monotonic clock since then
+--      3 a leap up to this many ms is taken for real (2 s + call timeout)
+--      4 the lease period in ms: how long no lease expires after a correction
+-- pool_time(key, moves) -> now, held: before `held` no lease expires
+--   moves false: reads the clock, with the same corrections, and never moves it
+local function pool_time(key, moves)
+  local last, elapsed, slack, lease = number(1), number(2), number(3), number(4)
   local t, c = redis.call('TIME'), redis.call('HMGET', key, 'offset', 'high', 'held')
   local offset, high, held = tonumber(c[1] or 0), tonumber(c[2] or 0), tonumber(c[3] or 0)
   local now = t[1] * 1000 + math.floor(t[2] / 1000) + offset
-  local known, shift = math.max(high, call.last + call.elapsed), 0
+  local known, shift = math.max(high, last + elapsed), 0
   if now < high then
     shift = high - now
-  elseif call.last > 0 and now > known + call.slack then
+  elseif last > 0 and now > known + slack then
     shift = known - now
   end
   now = now + shift
-  if not call.moves then return now, held end
-  if shift ~= 0 then held = now + call.lease end
+  if not moves then return now, held end
+  if shift ~= 0 then held = now + lease end
   redis.call('HSET', key, 'offset', int(offset + shift), 'high', int(now), 'held', int(held))
   return now, held
 end

@@ -4,19 +4,19 @@
 -- Returns a code for each: 0 removed, 2 the record changed, 3 being probed now: not removed
 local codes = {}
 for k = 1, #ARGV, 3 do
-  local id, code = ARGV[k], 0
+  local id, state, code = ARGV[k], ARGV[k + 2], 0
   if redis.call('HGET', KEYS[2], id) ~= ARGV[k + 1] then
     code = 2
   elseif redis.call('ZSCORE', KEYS[7], id) then
     code = 3
   else
-    if ARGV[k + 2] == 'eligible' then lowest() end
+    redis.call('HINCRBY', KEYS[9], state, -1)
+    if state == 'eligible' then lowest() end
     for i = 3, 6 do redis.call('ZREM', KEYS[i], id) end
     redis.call('ZREM', KEYS[1], id)
     redis.call('ZREM', KEYS[10], id)
     redis.call('HDEL', KEYS[2], id)
     redis.call('HDEL', KEYS[8], id)
-    redis.call('HINCRBY', KEYS[9], ARGV[k + 2], -1)
   end
   table.insert(codes, code)
 end

@@ -1,13 +1,16 @@
--- Fragment of claim: moves one endpoint from its lane into a lease and adds it to the reply.
--- grant(key, lane, id, token, now, reply)
-local function grant(key, lane, id, token, now, reply)
-  redis.call('ZREM', key, id)
+-- Fragment of claim: moves the next endpoint of a lane's queue into a lease and adds it to the reply.
+-- grant(lanes, lane, queue, nonce, now, reply)
+local function grant(lanes, lane, queue, nonce, now, reply)
+  local id, score = queue[queue.at], int(bounded(queue[queue.at + 1]))
+  local token = lane .. '.' .. score .. '.' .. nonce
+  queue.at = queue.at + 2
+  redis.call('ZREM', lanes[lane], id)
   redis.call('ZADD', KEYS[7], int(now + ARGV[4]), id)
   redis.call('HSET', KEYS[8], id, token)
   if lane == 'recovery' then
     redis.call('ZADD', KEYS[9], int(now), token)
     redis.call('XADD', KEYS[13], 'MAXLEN', '~', ARGV[12], '*', 'endpoint', id, 'from', 'cooling', 'to', 'permitted',
-      'by', 'probe', 'at_ms', int(now), 'probe', string.match(token, '[^.]*$'))
+      'by', 'probe', 'at_ms', int(now), 'probe', nonce)
   end
   for _, v in ipairs({id, lane, token, redis.call('HGET', KEYS[1], id) or '', redis.call('HGET', KEYS[2], id) or ''}) do
     table.insert(reply, v)

@@ -1,33 +1,19 @@
--- Fragment of commit and amend: where an endpoint waits, and how it enters and leaves the
--- eligible set. KEYS as in those scripts.
--- lowest()                 -> the lowest score in the pool, or the last one known
--- enter(id, kept, initial) puts a member in at `initial`, or at the lowest, or at its own kept count
--- leave(id, new)           -> the record with the allocations the member had
--- place(id, lane, due)     moves it to one lane, or none; due '' leaves it where it is
-local lanes = lane_keys(3)
-
-local function lowest()
-  local first = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
-  local low = math.max(tonumber(first or 0), tonumber(redis.call('HGET', KEYS[11], 'lowest') or 0))
-  redis.call('HSET', KEYS[11], 'lowest', int(low))
-  return low
-end
-
-local function enter(id, kept, initial)
-  local score = tonumber(initial) or math.max(tonumber(kept), lowest())
-  redis.call('ZADD', KEYS[1], int(score), id)
-end
-
-local function leave(id, new)
-  lowest()
-  local score = redis.call('ZSCORE', KEYS[1], id) or 0
-  redis.call('ZREM', KEYS[1], id)
-  if tonumber(score) == 0 then return new end
-  return string.sub(new, 1, -2) .. ',"allocations":' .. int(tonumber(score)) .. '}'
-end
-
-local function place(id, lane, due)
-  if due == '' and lane ~= 'disabled' then return end
-  for _, key in pairs(lanes) do redis.call('ZREM', key, id) end
-  if lanes[lane] then redis.call('ZADD', lanes[lane], due, id) end
+-- Fragment of amend: where an endpoint waits after the change at ARGV[k].
+-- KEYS 3-6 lanes 8 tokens
+-- place(k, lanes, due) moves it to its lane, or out of all; due nil leaves it where it is. A live
+--   lease stays: its token says where the endpoint goes when the lease ends. What waits in the
+--   urgent lane stays there, unless the urgent lane is not for its new state.
+local function place(k, lanes, due)
+  local id, lane = ARGV[k], ARGV[k + 6]
+  local token = redis.call('HGET', KEYS[8], id)
+  if not due and lane ~= 'disabled' then return end
+  if token then
+    redis.call('HSET', KEYS[8], id, lane .. '.' .. (due or '0') .. '.' .. nonce(token))
+    return
+  end
+  if lane == 'recheck' or lane == 'candidate' then
+    if redis.call('ZSCORE', KEYS[3], id) then return end
+  end
+  for i = 3, 6 do redis.call('ZREM', KEYS[i], id) end
+  wait_in(lanes, lane, due, id)
 end
