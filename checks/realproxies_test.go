@@ -143,8 +143,13 @@ func TestRealSquidKnowsNoSuchName(t *testing.T) {
 		t.Skip("port 53 is not to be had; CI has it")
 	}
 	proxy := squid(t, "dns_nameservers "+names)
-	for _, scheme := range []string{"http", "https"} {
-		want(t, run(t, request(scheme+"://nowhere.example/"), "http://"+proxy), "tunnel upstream_dns target")
+	// Squid 5.7 has lost the reason by the time it writes the page (ERR_READ_ERROR 0 for GET,
+	// ERR_CANNOT_FORWARD for CONNECT); older and newer ones say ERR_DNS_FAIL.
+	for scheme, less := range map[string]string{"http": "tunnel upstream_error target", "https": "tunnel upstream_error unknown"} {
+		v := run(t, request(scheme+"://nowhere.example/"), "http://"+proxy)
+		if says(v) != "tunnel upstream_dns target" && says(v) != less {
+			t.Errorf("%s: %s (%s)", scheme, says(v), v.Detail)
+		}
 	}
 }
 
