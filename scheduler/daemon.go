@@ -66,7 +66,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer finish()
 	runners := make([]*runner, len(d.Checks))
 	for i, c := range d.Checks {
-		runners[i] = newRunner(d, c)
+		var err error
+		if runners[i], err = newRunner(d, c); err != nil {
+			return err
+		}
 	}
 	clock := cron.New(cron.WithLogger(cron.DiscardLogger))
 	var loops sync.WaitGroup
@@ -77,15 +80,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 		loops.Go(func() { r.listen(ctx) })
 		for _, s := range r.refreshers {
 			loops.Go(func() { s.loop(ctx) })
-			if err := s.enter(clock); err != nil {
-				return err
-			}
+			s.enter(clock)
 		}
 		loops.Go(func() { r.sweeper(ctx) })
-		job := cron.NewChain(cron.SkipIfStillRunning(cron.DiscardLogger)).Then(cron.FuncJob(func() { r.tick(ctx) }))
-		if _, err := clock.AddJob("@every "+d.Tick.String(), job); err != nil {
-			return fmt.Errorf("schedule ticks: %w", err)
-		}
+		tick := cron.NewChain(cron.SkipIfStillRunning(cron.DiscardLogger)).Then(cron.FuncJob(func() { r.tick(ctx) }))
+		clock.Schedule(cron.Every(d.Tick), tick)
 	}
 	clock.Start()
 	<-ctx.Done()

@@ -23,6 +23,7 @@ func look(t *testing.T, p *store.Pool, id string) store.Entry {
 }
 
 func TestGoodProxiesBecomeEligibleAndFailingOnesCoolAndComeBack(t *testing.T) {
+	t.Parallel()
 	testenv.EachRedis(t, func(t *testing.T, url string) {
 		p, farm := openPool(t, url), testenv.NewFarm(t, 6)
 		var healed atomic.Bool
@@ -53,6 +54,7 @@ func TestGoodProxiesBecomeEligibleAndFailingOnesCoolAndComeBack(t *testing.T) {
 }
 
 func TestATargetsOutageLeavesEveryoneEligible(t *testing.T) {
+	t.Parallel()
 	url := testenv.Redis(t)
 	p, farm := openPool(t, url), testenv.NewFarm(t, 5)
 	enroll(t, p, farm, 5)
@@ -69,6 +71,7 @@ func TestATargetsOutageLeavesEveryoneEligible(t *testing.T) {
 }
 
 func TestOneProbeOfAnEndpointAtATime(t *testing.T) {
+	t.Parallel()
 	url := testenv.Redis(t)
 	p, farm := openPool(t, url), testenv.NewFarm(t, 1)
 	asked, answer := make(chan struct{}, 10), make(chan struct{})
@@ -134,6 +137,7 @@ func ticksPassed(t *testing.T, p *store.Pool, ms int64) func() bool {
 }
 
 func TestAPanicInAProbeIsOurOwnFault(t *testing.T) {
+	t.Parallel()
 	url := testenv.Redis(t)
 	p, farm := openPool(t, url), testenv.NewFarm(t, 2)
 	enroll(t, p, farm, 2)
@@ -153,6 +157,7 @@ func TestAPanicInAProbeIsOurOwnFault(t *testing.T) {
 }
 
 func TestTheStopLetsProbesFinishAndGivesTheRestBack(t *testing.T) {
+	t.Parallel()
 	url := testenv.Redis(t)
 	p, farm := openPool(t, url), testenv.NewFarm(t, 20)
 	asked := make(chan string, 40)

@@ -49,6 +49,9 @@ func enrollBatch(ctx context.Context, p *store.Pool, source string, by record.By
 	kinds := map[string]*int{}
 	outcomes, err := Amend(ctx, p, ids, func(e store.Entry, now int64) (store.Change, bool, error) {
 		full := byID[e.ID].URL()
+		if e.Known() && !owns(source, by, e.Record) {
+			full = e.URL
+		}
 		l := policy.Listed{Source: source, URLChanged: e.Known() && full != e.URL, Delay: scatter(e.ID, spread)}
 		at := policy.At{Ms: now, By: by}
 		if !e.Known() {
@@ -71,6 +74,12 @@ func enrollBatch(ctx context.Context, p *store.Pool, source string, by record.By
 		}
 	}
 	return sum, err
+}
+
+// owns: where several sources list an endpoint, the first one's password counts, and an
+// operator's; else two lists that differ would change it back and forth for ever.
+func owns(source string, by record.By, rec record.Record) bool {
+	return by == record.ByOperator || len(rec.Sources) == 0 || rec.Sources[0] == source
 }
 
 func (l *Listing) add(o Listing) {

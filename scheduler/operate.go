@@ -47,10 +47,10 @@ func endHolds(ctx context.Context, p *store.Pool) (int, error) {
 		return 0, err
 	}
 	_, err = Amend(ctx, p, ids, func(e store.Entry, now int64) (store.Change, bool, error) {
-		if !e.Known() || e.Record.HoldUntilMs == 0 || e.Record.HoldUntilMs > now {
+		if !e.Known() {
 			return store.Change{}, false, nil
 		}
-		return change(policy.Enable(e.Record, 0, policy.At{Ms: now, By: record.ByOperator}))
+		return change(policy.Expire(e.Record, 0, policy.At{Ms: now, By: record.ByOperator}))
 	})
 	return len(ids), err
 }

@@ -26,23 +26,22 @@ type refresher struct {
 	told     string // the last fault told, so that it is told once
 }
 
-func newRefresher(r *runner, s Source) *refresher {
-	return &refresher{runner: r, source: s, name: sources.Name(s.File), due: make(chan struct{}, 1)}
+func newRefresher(r *runner, s Source) (*refresher, error) {
+	schedule, err := cron.ParseStandard(s.Refresh)
+	if err != nil {
+		return nil, fmt.Errorf("schedule refresh of %s: %w", sources.Name(s.File), err)
+	}
+	return &refresher{runner: r, source: s, name: sources.Name(s.File), schedule: schedule, due: make(chan struct{}, 1)}, nil
 }
 
 // enter adds the source's own entry to the cron.
-func (f *refresher) enter(clock *cron.Cron) error {
-	var err error
-	if f.schedule, err = cron.ParseStandard(f.source.Refresh); err != nil {
-		return fmt.Errorf("schedule refresh of %s: %w", f.name, err)
-	}
+func (f *refresher) enter(clock *cron.Cron) {
 	clock.Schedule(f.schedule, cron.FuncJob(func() {
 		select {
 		case f.due <- struct{}{}:
 		default: // the one before is still waiting or under way
 		}
 	}))
-	return nil
 }
 
 // interval is how far apart two firings lie.

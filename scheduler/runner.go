@@ -42,14 +42,18 @@ type runner struct {
 	size   int // endpoints in the pool
 }
 
-func newRunner(d *Daemon, c Check) *runner {
+func newRunner(d *Daemon, c Check) (*runner, error) {
 	r := &runner{Daemon: d, check: c, pool: d.Store.Pool(c.Name), gate: prober.NewGate(), lease: c.Timeout + leaseMargin,
 		log: d.Log.With(zap.String("check", c.Name)), again: make(chan struct{}, 1), results: make(chan result, c.Limits.Concurrency)}
 	r.work, r.stop = context.WithCancel(context.Background())
 	for _, s := range c.Sources {
-		r.refreshers = append(r.refreshers, newRefresher(r, s))
+		f, err := newRefresher(r, s)
+		if err != nil {
+			return nil, err
+		}
+		r.refreshers = append(r.refreshers, f)
 	}
-	return r
+	return r, nil
 }
 
 // tick is one firing of the scheduler: the heartbeat of this daemon, and a claim. Cron

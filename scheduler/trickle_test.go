@@ -25,8 +25,10 @@ func mostWithin(times []time.Time, window time.Duration) (most int) {
 }
 
 func TestTheFleetAdmitsAtMostTheTrickleInAnySecond(t *testing.T) {
+	t.Parallel()
 	for _, daemons := range []int{1, 2, 10} {
 		t.Run(fmt.Sprintf("%d daemons", daemons), func(t *testing.T) {
+			t.Parallel()
 			const n = 500
 			url := testenv.Redis(t)
 			p := openPool(t, url)

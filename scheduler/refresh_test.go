@@ -1,0 +1,127 @@
+package scheduler_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"proxyward/internal/testenv"
+	"proxyward/scheduler"
+	"proxyward/store"
+	"proxyward/store/record"
+)
+
+// writeList replaces the list in one step, as a careful writer does.
+func writeList(t *testing.T, path string, lines ...string) {
+	t.Helper()
+	next := path + ".next"
+	if err := os.WriteFile(next, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func listed(f *testenv.Farm, from, to int) (lines []string) {
+	for i := from; i < to; i++ {
+		lines = append(lines, fmt.Sprintf("%s:%d", f.Host(i), f.Port))
+	}
+	return lines
+}
+
+func refreshed(t *testing.T) (list string, c scheduler.Check, p *store.Pool, farm *testenv.Farm, url string) {
+	t.Helper()
+	url = testenv.Redis(t)
+	list = filepath.Join(t.TempDir(), "proxies.txt")
+	c = testCheck(t)
+	c.Sources = []scheduler.Source{{File: list, Scheme: "http", Refresh: "@every 1s"}}
+	return list, c, openPool(t, url), testenv.NewFarm(t, 10), url
+}
+
+func TestAListIsFollowed(t *testing.T) {
+	t.Parallel()
+	list, c, p, farm, url := refreshed(t)
+	writeList(t, list, listed(farm, 0, 8)...)
+	startDaemon(t, url, c)
+	testenv.Eventually(t, 10*time.Second, "8 eligible", func() bool { return states(t, p)[record.Eligible] == 8 })
+
+	writeList(t, list, listed(farm, 2, 10)...)
+	testenv.Eventually(t, 10*time.Second, "two gone, two new", func() bool {
+		s := states(t, p)
+		return s[record.Disabled] == 2 && s[record.Eligible] == 8
+	})
+	if e := look(t, p, farm.ID(0)); e.Record.Holds[0] != record.Retired || len(e.Record.Sources) != 0 || e.Record.By != record.BySource {
+		t.Errorf("retired: %s", e.Raw)
+	}
+	if _, err := scheduler.Disable(t.Context(), p, []string{farm.ID(1)}, "not ours", 0); err != nil {
+		t.Fatal(err)
+	}
+	writeList(t, list, listed(farm, 0, 10)...)
+	testenv.Eventually(t, 10*time.Second, "one returns, one is held by the operator", func() bool {
+		s := states(t, p)
+		return s[record.Disabled] == 1 && s[record.Eligible] == 9
+	})
+	if e := look(t, p, farm.ID(1)); len(e.Record.Holds) != 1 || e.Record.Holds[0] != record.Operator || e.Record.Note != "not ours" {
+		t.Errorf("the return of a list entry lifted an operator's hold: %s", e.Raw)
+	}
+	sound(t, p)
+}
+
+func TestABadRefreshRetiresNobody(t *testing.T) {
+	t.Parallel()
+	list, c, p, farm, url := refreshed(t)
+	writeList(t, list, listed(farm, 0, 8)...)
+	startDaemon(t, url, c)
+	testenv.Eventually(t, 10*time.Second, "8 eligible", func() bool { return states(t, p)[record.Eligible] == 8 })
+	for name, spoil := range map[string]func(){
+		"empty":   func() { writeList(t, list) },
+		"garbage": func() { writeList(t, list, "<html>", "<body>no list today</body>") },
+		"shrunk":  func() { writeList(t, list, listed(farm, 0, 3)...) },
+		"gone":    func() { os.Remove(list) },
+	} {
+		spoil()
+		testenv.Eventually(t, 10*time.Second, "two refreshes", ticksPassed(t, p, 2500))
+		if s := states(t, p); s[record.Eligible] != 8 {
+			t.Errorf("%s: %v", name, s)
+		}
+	}
+	writeList(t, list, append(listed(farm, 0, 3), listed(farm, 8, 9)...)...)
+	testenv.Eventually(t, 10*time.Second, "the new one of a list that shrank", func() bool { return states(t, p)[record.Eligible] == 9 })
+	sound(t, p)
+}
+
+func TestAChangedPasswordKeepsTheHistoryAndIsProbedAtOnce(t *testing.T) {
+	t.Parallel()
+	list, c, p, farm, url := refreshed(t)
+	writeList(t, list, fmt.Sprintf("http://u:first-pw@%s:%d", farm.Host(0), farm.Port))
+	id := fmt.Sprintf("http://u@%s:%d", farm.Host(0), farm.Port)
+	startDaemon(t, url, c)
+	testenv.Eventually(t, 10*time.Second, "eligible", func() bool { return look(t, p, id).Member })
+	before := farm.HitsOf(farm.Host(0))
+	writeList(t, list, fmt.Sprintf("http://u:other-pw@%s:%d", farm.Host(0), farm.Port))
+	testenv.Eventually(t, 10*time.Second, "probed again", func() bool { return farm.HitsOf(farm.Host(0)) > before })
+	e := look(t, p, id)
+	if e.Record.URLRev != 1 || !strings.Contains(e.URL, ":other-pw@") || strings.Contains(e.Raw, "pw") || len(e.Record.History) == 0 {
+		t.Errorf("after the change: %s", e.Raw)
+	}
+	sound(t, p)
+}
+
+func TestAnOperatorsHoldEndsByItself(t *testing.T) {
+	t.Parallel()
+	_, c, p, farm, url := refreshed(t)
+	c.Sources = nil
+	enroll(t, p, farm, 1)
+	if _, err := scheduler.Disable(t.Context(), p, []string{farm.ID(0)}, "for a moment", time.Second); err != nil {
+		t.Fatal(err)
+	}
+	startDaemon(t, url, c)
+	testenv.Eventually(t, 15*time.Second, "eligible", func() bool { return look(t, p, farm.ID(0)).Member })
+	if e := look(t, p, farm.ID(0)); e.Record.Note != "" || e.Record.HoldUntilMs != 0 {
+		t.Errorf("after the hold: %s", e.Raw)
+	}
+}
