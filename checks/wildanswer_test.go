@@ -129,7 +129,7 @@ func TestAnswersThatFail(t *testing.T) {
 		{"401", status("401 Unauthorized", "WWW-Authenticate: Basic"), "verify http_status target", "verify http_status target"},
 		{"500", status("500 Internal Server Error"), "verify http_status target", "verify http_status target"},
 		{"502 that anybody may have said", status("502 Bad Gateway"), "verify http_status unknown", "verify http_status target"},
-		{"503 with Retry-After", status("503 Service Unavailable", "Retry-After: 60"), "verify http_status unknown", "verify http_status target"},
+		{"503 with Retry-After", status("503 Service Unavailable", "Retry-After: 60"), "verify http_status target", "verify http_status target"},
 		{"429", status("429 Too Many Requests", "Retry-After: 60"), "verify rate_limited target", "verify rate_limited target"},
 		{"302 to the same site", status("302 Found", "Location: https://www.target.test/"), "verify redirected target", "verify redirected target"},
 		{"302 to another site", status("302 Found", "Location: https://elsewhere.example/welcome"), "verify redirected unknown", "verify redirected target"},
