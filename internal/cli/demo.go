@@ -31,6 +31,6 @@ where and why. Nothing is needed, nothing is kept, nothing leaves this machine.`
 		},
 	}
 	c.Flags().DurationVar(&period, "for", 0, "end by itself after this long; 0: when interrupted")
-	c.Flags().StringVar(&o.Redis, "redis", "embedded://", "where the embedded Redis listens: embedded://HOST:PORT, port 0 picks one")
+	c.Flags().StringVar(&o.Redis, "redis", "", "where the embedded Redis listens: embedded://HOST:PORT, port 0 picks one (default 127.0.0.1:6399, or a free port if that is taken)")
 	return c
 }

@@ -40,7 +40,7 @@ func trim(f float64) string {
 func When(ms, now int64) string {
 	d := time.Duration(ms-now) * time.Millisecond
 	switch {
-	case d > -500*time.Millisecond && d < 500*time.Millisecond:
+	case d > -time.Second && d < time.Second:
 		return "now"
 	case d > 0:
 		return "in " + Span(d)
@@ -65,10 +65,13 @@ func Clock(ms, now int64) string {
 	return t.Format(time.DateTime)
 }
 
-// Count tells how many of something: "1 endpoint", "12 endpoints".
+// Count tells how many of something: "1 endpoint", "12 endpoints", "2 proxies".
 func Count(n int64, one string) string {
 	if n == 1 {
 		return "1 " + one
+	}
+	if stem, found := strings.CutSuffix(one, "xy"); found {
+		return Number(n) + " " + stem + "xies"
 	}
 	return Number(n) + " " + one + "s"
 }

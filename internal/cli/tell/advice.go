@@ -2,8 +2,8 @@ package tell
 
 import "proxyward/checks/verdict"
 
-// advice says what a person can do about a failure: the most specific key wins, class
-// before reason before blame.
+// advice says what a person can do about a failure: the most specific key wins:
+// class and blame, class, reason, blame.
 var advice = map[string]string{
 	"connect.refused":                      "see whether the proxy runs and listens at this port",
 	"connect.timeout":                      "see whether a firewall drops packets to it, and whether the address is still right",
@@ -38,7 +38,7 @@ var advice = map[string]string{
 
 // Advice says what a person can do about a failure; empty where there is none.
 func Advice(stage, reason, blame string) string {
-	for _, key := range []string{stage + "." + reason, reason, "blame." + blame} {
+	for _, key := range []string{stage + "." + reason + "." + blame, stage + "." + reason, reason, "blame." + blame} {
 		if words := advice[key]; words != "" {
 			return words
 		}

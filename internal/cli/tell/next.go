@@ -30,12 +30,14 @@ func NextOf(e store.Entry, now int64) Next {
 	if !waits {
 		return Next{0, "waits in no lane: run `proxyward fsck`"}
 	}
-	return Next{due, nextWords(e.Record.State, due, now)}
+	return Next{due, nextWords(e.Record.State, e.Record.LastProbeMs == 0, due, now)}
 }
 
-func nextWords(s record.State, due, now int64) string {
+func nextWords(s record.State, first bool, due, now int64) string {
 	over := due <= now
 	switch {
+	case s == record.Candidate && !first && !over:
+		return "probed again " + screen.When(due, now)
 	case s == record.Cooling && over:
 		return "its pause is over; it gets one trial probe as soon as the trickle admits it"
 	case s == record.Cooling:
@@ -45,7 +47,7 @@ func nextWords(s record.State, due, now int64) string {
 	case s == record.Permitted:
 		return "next trial probe " + screen.When(due, now)
 	case s == record.Candidate && over:
-		return "its first probe is due now"
+		return "its probe is due now"
 	case s == record.Candidate:
 		return "first probe " + screen.When(due, now)
 	case over:

@@ -37,7 +37,10 @@ func Why(e store.Entry) string {
 	r := e.Record
 	switch e.State() {
 	case record.Candidate:
-		if len(r.History) > 1 {
+		switch {
+		case r.Reason != "":
+			return "undecided: " + failure(r)
+		case len(r.History) > 1:
 			return "not judged since it came back"
 		}
 		return "not judged yet"
@@ -45,7 +48,10 @@ func Why(e store.Entry) string {
 		return disabled(r)
 	case record.Eligible:
 		if r.Fall > 0 {
-			return fmt.Sprintf("%s in doubt: %s", screen.Count(int64(r.Fall), "failure"), failure(r))
+			return fmt.Sprintf("in doubt after %s: %s", screen.Count(int64(r.Fall), "failure"), failure(r))
+		}
+		if r.Reason != "" {
+			return "stays, since the last failure was not its fault: " + failure(r)
 		}
 		return ""
 	}
