@@ -60,6 +60,7 @@ func headers(f *http2.Framer, end bool, fields ...string) {
 }
 
 func TestHTTP2Answers(t *testing.T) {
+	t.Parallel()
 	ca := zoo.NewCA(t, "zoo CA")
 	proxy := zoo.ForwardProxy(t, zoo.Options{}).URL("http", "")
 	caFile := ca.File(t, t.TempDir())
@@ -149,6 +150,7 @@ func TestHTTP2Answers(t *testing.T) {
 }
 
 func TestHTTP2SendsABodyWithinTheWindows(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n, _ := io.Copy(io.Discard, r.Body)
 		fmt.Fprintf(w, "%s got %d, agent %s", r.Proto, n, r.UserAgent())

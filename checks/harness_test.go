@@ -4,6 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +21,47 @@ import (
 	"proxyward/internal/zoo"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain looks for goroutines left behind and, after a whole run, for rows of the table
+// whose verdict no test has seen.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if err := goleak.Find(); err != nil {
+		fmt.Println(err)
+		code = 1
+	}
+	if code == 0 && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.fuzz").Value.String() == "" && flag.Lookup("test.skip").Value.String() == "" {
+		code = unseenRows()
+	}
+	os.Exit(code)
+}
+
+var (
+	seenMu sync.Mutex
+	seen   = map[string]bool{}
+)
+
+func saw(v verdict.Verdict) {
+	seenMu.Lock()
+	seen[says(v)] = true
+	seenMu.Unlock()
+}
+
+// cannotBeStaged are verdicts that a test on one machine cannot bring about.
+var cannotBeStaged = []string{"unreachable proxy", "request eof", "request timeout", "request reset", "body eof", "local_error local"}
+
+func unseenRows() (code int) {
+	for _, e := range verdict.Table {
+		for _, s := range e.Stages {
+			row := string(s) + " " + string(e.Reason) + " " + string(e.Blame)
+			if !seen[row] && !slices.ContainsFunc(cannotBeStaged, func(x string) bool { return strings.Contains(row, x) }) {
+				fmt.Printf("no test has seen %s (event %s)\n", row, e.Name)
+				code = 1
+			}
+		}
+	}
+	return code
+}
 
 // request is a spec of one step for a URL with short deadlines.
 func request(url string) checks.Spec {
@@ -79,6 +125,7 @@ func says(v verdict.Verdict) string {
 
 func want(t *testing.T, v verdict.Verdict, expected string) {
 	t.Helper()
+	saw(v)
 	if says(v) != expected {
 		t.Errorf("got  %s (%s)\nwant %s", says(v), v.Detail, expected)
 	}

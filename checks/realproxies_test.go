@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,8 +49,8 @@ func startReal(t *testing.T, binary string, files func(r real) map[string]string
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		cmd.Process.Signal(os.Interrupt)
-		gone := time.AfterFunc(2*time.Second, func() { cmd.Process.Kill() })
+		cmd.Process.Signal(syscall.SIGTERM)
+		gone := time.AfterFunc(300*time.Millisecond, func() { cmd.Process.Kill() })
 		cmd.Wait()
 		gone.Stop()
 	})
@@ -112,6 +113,7 @@ http_access deny blocked
 }
 
 func TestRealSquid(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	at := targetPlaces(t, site)
 	open := squid(t, "")
@@ -138,6 +140,7 @@ func TestRealSquid(t *testing.T) {
 }
 
 func TestRealSquidKnowsNoSuchName(t *testing.T) {
+	t.Parallel()
 	names, ok := zoo.NoNames(t)
 	if !ok {
 		t.Skip("port 53 is not to be had; CI has it")
@@ -154,6 +157,7 @@ func TestRealSquidKnowsNoSuchName(t *testing.T) {
 }
 
 func TestRealStunnelBeforeSquid(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	at := targetPlaces(t, site)
 	behind := squid(t, "")
@@ -180,6 +184,7 @@ func TestRealStunnelBeforeSquid(t *testing.T) {
 }
 
 func TestRealTinyproxy(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	at := targetPlaces(t, site)
 	start := func(more string) string {
@@ -208,6 +213,7 @@ func TestRealTinyproxy(t *testing.T) {
 }
 
 func TestRealMicrosocks(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	at := targetPlaces(t, site)
 	start := func(more ...string) string {
@@ -230,6 +236,7 @@ func TestRealMicrosocks(t *testing.T) {
 }
 
 func TestRealDante(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	at := targetPlaces(t, site)
 	start := func(method string) string {
@@ -261,6 +268,7 @@ socks pass { from: 0.0.0.0/0 to: 0.0.0.0/0 }
 }
 
 func TestRealPrivoxy(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	at := targetPlaces(t, site)
 	open := startReal(t, "privoxy", func(r real) map[string]string {
@@ -281,6 +289,7 @@ func TestRealPrivoxy(t *testing.T) {
 
 // haproxy before squid, as a balancer of proxies: it adds answers of its own.
 func TestRealHaproxy(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	at := targetPlaces(t, site)
 	start := func(backend string) string {
@@ -299,6 +308,7 @@ func TestRealHaproxy(t *testing.T) {
 }
 
 func TestRealSSH(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	at := targetPlaces(t, site)
 	sshd, err := exec.LookPath("/usr/sbin/sshd")

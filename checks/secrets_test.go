@@ -13,6 +13,7 @@ import (
 // Canaries in every place that may hold a secret: no output has them, whatever the peer
 // sends back.
 func TestNoOutputHoldsASecret(t *testing.T) {
+	t.Parallel()
 	const canary = "canary-7c1"
 	encoded := base64.StdEncoding.EncodeToString([]byte("ann:" + canary + "-pw"))
 	echo := "HTTP/1.1 %s\r\nX-Squid-Error: " + canary + "-pw " + canary + "-head\r\nServer: " + encoded + "\r\nVia: " + canary + "-query\r\nLocation: /?k=" + canary + "-query\r\nSet-Cookie: a=" + canary + "-jar\r\n\r\n" + canary
@@ -43,6 +44,7 @@ func TestNoOutputHoldsASecret(t *testing.T) {
 }
 
 func TestDetailHasNoControlCharacters(t *testing.T) {
+	t.Parallel()
 	p := zoo.Serve(t, zoo.Say("HTTP/1.1 502 a\x1b[31m\x07b\u202ec\t"+strings.Repeat("é", 400)+"\r\n\r\n"))
 	v := run(t, request("https://target.test/"), p.URL("http", ""))
 	if strings.ContainsAny(v.Detail, "\x1b\x07\t\u202e") || !strings.Contains(v.Detail, "a[31mbc") || len(v.Detail) > 200 {
@@ -51,6 +53,7 @@ func TestDetailHasNoControlCharacters(t *testing.T) {
 }
 
 func TestTraceShowsTheConversation(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	var kinds, all strings.Builder
 	o := checks.RunOptions{Trace: func(e checks.Trace) {

@@ -47,6 +47,7 @@ func shop(t *testing.T) *zoo.Site {
 }
 
 func TestRedirects(t *testing.T) {
+	t.Parallel()
 	site := shop(t)
 	proxy := zoo.ForwardProxy(t, zoo.Options{})
 	for _, c := range []struct {
@@ -89,6 +90,7 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestRedirectToAListedOriginTakesNoSecretsAlong(t *testing.T) {
+	t.Parallel()
 	other := zoo.Target(t, nil)
 	site := zoo.Target(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.HTTP("/x"), 302) }))
 	s := request(site.HTTP("/"))
@@ -104,6 +106,7 @@ func TestRedirectToAListedOriginTakesNoSecretsAlong(t *testing.T) {
 }
 
 func TestStepsShareOneCookieJar(t *testing.T) {
+	t.Parallel()
 	site := shop(t)
 	proxy := zoo.ForwardProxy(t, zoo.Options{}).URL("http", "")
 	steps := []checks.Step{
@@ -121,6 +124,7 @@ func TestStepsShareOneCookieJar(t *testing.T) {
 }
 
 func TestRetryAfterOfWhoeverSaysIt(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		headers string
 		want    time.Duration
@@ -148,6 +152,7 @@ func TestRetryAfterOfWhoeverSaysIt(t *testing.T) {
 }
 
 func TestCancelledProbeIsNobodysFault(t *testing.T) {
+	t.Parallel()
 	site := zoo.Serve(t, zoo.Silent)
 	proxies := map[string]string{
 		"tunnel local_error local":     zoo.Serve(t, zoo.Silent).URL("socks5h", ""),

@@ -10,6 +10,7 @@ import (
 
 // Every way in to every kind of target, with and without a login.
 func TestEveryWayInReachesEveryKindOfTarget(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	ca := zoo.NewCA(t, "proxy CA")
 	tlsProxy := ca.ServerTLS(t, "localhost", "127.0.0.1")
@@ -69,6 +70,7 @@ func TestEveryWayInReachesEveryKindOfTarget(t *testing.T) {
 }
 
 func TestWrongLoginIsTheCredentialsFault(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	o := zoo.Options{User: "ann", Password: "secret"}
 	web, socks := zoo.ForwardProxy(t, o), zoo.SOCKS(t, o)
@@ -82,6 +84,7 @@ func TestWrongLoginIsTheCredentialsFault(t *testing.T) {
 }
 
 func TestNobodyListens(t *testing.T) {
+	t.Parallel()
 	addr := zoo.Refused(t).String()
 	for _, scheme := range []string{"http", "https", "socks4", "socks5h"} {
 		want(t, run(t, request("http://127.0.0.1/"), scheme+"://"+addr), "connect refused proxy")

@@ -33,6 +33,7 @@ func each(t *testing.T, spec checks.Spec, list []behaviour) {
 }
 
 func TestTunnelIsGrantedHoweverTheReplyIsWritten(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	for name, reply := range map[string]string{
 		"HTTP/1.0 status line and nothing else":      "HTTP/1.0 200 Connection established\r\n\r\n",
@@ -65,6 +66,7 @@ func TestTunnelIsGrantedHoweverTheReplyIsWritten(t *testing.T) {
 
 // What a proxy can answer to CONNECT instead of a tunnel.
 func TestConnectRefused(t *testing.T) {
+	t.Parallel()
 	page := func(status, headers, body string) zoo.Handler {
 		return zoo.Say(fmt.Sprintf("HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n%s", status, headers, len(body), body))
 	}
@@ -170,6 +172,7 @@ func TestConnectRefused(t *testing.T) {
 // Right after accept: whether the kernel shows a close or a reset depends on what had been
 // sent by then; both are the proxy's and both are cooled.
 func TestProxyClosesRightAfterAccept(t *testing.T) {
+	t.Parallel()
 	for _, scheme := range []string{"http", "socks5h", "socks4a"} {
 		v := run(t, request("https://target.test/"), zoo.Serve(t, zoo.HangUp).URL(scheme, ""))
 		if says(v) != "tunnel eof proxy" && says(v) != "tunnel reset proxy" {

@@ -55,6 +55,7 @@ func status(line string, headers ...string) zoo.Handler {
 }
 
 func TestAnswersThatPass(t *testing.T) {
+	t.Parallel()
 	pass := func(name string, h zoo.Handler) answered { return answered{name, h, "pass", "pass"} }
 	eachAnswer(t, func(s *checks.Step) { s.Expect.BodyContains = []string{"catalogue"} }, false, []answered{
 		pass("length", ok("Content-Length: 9\r\n", "catalogue")),
@@ -82,6 +83,7 @@ func TestAnswersThatPass(t *testing.T) {
 }
 
 func TestAnswersThatFail(t *testing.T) {
+	t.Parallel()
 	const huge = "HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n"
 	eachAnswer(t, nil, false, []answered{
 		{"close instead of an answer", zoo.Listen, "headers eof unknown", "headers eof target"},
@@ -190,6 +192,7 @@ func inChunks(s string) string {
 }
 
 func TestExpectations(t *testing.T) {
+	t.Parallel()
 	type x = checks.Expect
 	page := ok("Content-Type: text/html\r\nX-A: 1\r\nX-A: 2\r\n", "the catalogue")
 	guarded := ok("Server: cloudflare\r\nCF-RAY: 1\r\n", "are you a robot? captcha")
@@ -222,6 +225,7 @@ func TestExpectations(t *testing.T) {
 }
 
 func TestSHA256OfTheRightPage(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	spec := request(site.HTTP("/"))
 	spec.Steps[0].Expect.BodySHA256 = sum(zoo.Page)
@@ -229,6 +233,7 @@ func TestSHA256OfTheRightPage(t *testing.T) {
 }
 
 func TestNonceTellsAStoredCopy(t *testing.T) {
+	t.Parallel()
 	fresh := zoo.Target(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Echo", r.Header.Get("X-Nonce"))
 		fmt.Fprintf(w, "catalogue %s %s", r.URL.Query().Get("n"), r.Header.Get("X-Nonce"))

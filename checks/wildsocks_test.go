@@ -21,6 +21,7 @@ const (
 )
 
 func TestSOCKSRefusals(t *testing.T) {
+	t.Parallel()
 	code := func(c string) zoo.Handler { return zoo.Dialogue(nil, hello5, "\x05"+c+bound5) }
 	each(t, request(refused), []behaviour{
 		{"SOCKS5 reply 1", code("\x01"), "socks5h", "tunnel upstream_error proxy"},
@@ -76,6 +77,7 @@ func TestSOCKSRefusals(t *testing.T) {
 }
 
 func TestSOCKSRepliesInPieces(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	for name, reply := range map[string]string{
 		"IPv4":       grant5,
@@ -93,6 +95,7 @@ func TestSOCKSRepliesInPieces(t *testing.T) {
 
 // Bytes of the target that come in one packet with the last reply belong to the tunnel.
 func TestReplyTogetherWithData(t *testing.T) {
+	t.Parallel()
 	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	each(t, request(refused), []behaviour{
 		{"SOCKS5", zoo.Dialogue(nil, hello5, grant5+answer), "socks5h", "pass"},
@@ -125,6 +128,7 @@ func (f *fakeResolver) LookupNetIP(ctx context.Context, _, host string) ([]netip
 }
 
 func TestWhereNamesAreResolved(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	socks := zoo.SOCKS(t, zoo.Options{})
 	loopback := []netip.Addr{netip.MustParseAddr("127.0.0.1")}
@@ -148,6 +152,7 @@ func TestWhereNamesAreResolved(t *testing.T) {
 }
 
 func TestSecondAddressOfAProxyIsTried(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	p := zoo.ForwardProxy(t, zoo.Options{})
 	r := &fakeResolver{addrs: map[string][]netip.Addr{"two.example": {netip.MustParseAddr("127.0.0.9"), netip.MustParseAddr("127.0.0.1")}}}
@@ -156,6 +161,7 @@ func TestSecondAddressOfAProxyIsTried(t *testing.T) {
 }
 
 func TestGuardSeesTheAddressReallyDialled(t *testing.T) {
+	t.Parallel()
 	site := zoo.Target(t, nil)
 	p := zoo.ForwardProxy(t, zoo.Options{})
 	r := &fakeResolver{addrs: map[string][]netip.Addr{"proxy.example": {netip.MustParseAddr("::ffff:127.0.0.1")}}}
@@ -173,6 +179,7 @@ func TestGuardSeesTheAddressReallyDialled(t *testing.T) {
 }
 
 func TestConnectTimeout(t *testing.T) {
+	t.Parallel()
 	o := checks.RunOptions{Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -31,6 +31,7 @@ func badTLS(t *testing.T, ca *zoo.CA, host string) map[string]*tls.Config {
 }
 
 func TestTLSToTheTargetFails(t *testing.T) {
+	t.Parallel()
 	ca := zoo.NewCA(t, "zoo CA")
 	proxy := zoo.ForwardProxy(t, zoo.Options{})
 	caFile := ca.File(t, t.TempDir())
@@ -52,6 +53,7 @@ func TestTLSToTheTargetFails(t *testing.T) {
 }
 
 func TestTLSToTheProxyFails(t *testing.T) {
+	t.Parallel()
 	ca := zoo.NewCA(t, "proxy CA")
 	caFile := ca.File(t, t.TempDir())
 	spec := func(s checks.Spec) checks.Spec {
@@ -84,6 +86,7 @@ func TestTLSToTheProxyFails(t *testing.T) {
 }
 
 func TestTunnelGrantedAndThen(t *testing.T) {
+	t.Parallel()
 	each(t, request("https://target.test/"), []behaviour{
 		{"closed at the ClientHello", zoo.GrantThen(true, zoo.HangUp), "http", "target_tls eof proxy"},
 		{"reset at the ClientHello", zoo.GrantThen(true, zoo.ResetAtOnce), "http", "target_tls reset proxy"},
@@ -100,6 +103,7 @@ func TestTunnelGrantedAndThen(t *testing.T) {
 }
 
 func TestHTTP2Required(t *testing.T) {
+	t.Parallel()
 	ca := zoo.NewCA(t, "zoo CA")
 	s := zoo.ServeTLS(t, ca.ServerTLS(t, zoo.Name), zoo.Say("HTTP/1.1 200 OK\r\n\r\n"))
 	spec := request(strings.Replace(s.URL("https", ""), "127.0.0.1", zoo.Name, 1))
@@ -111,6 +115,7 @@ func TestHTTP2Required(t *testing.T) {
 // Verification is remembered, not weakened: after a good certificate has been seen, others
 // for the same name are judged as if it had not.
 func TestRememberedChainTrustsNobodyElse(t *testing.T) {
+	t.Parallel()
 	ca, other := zoo.NewCA(t, "zoo CA"), zoo.NewCA(t, "other")
 	certs := []tls.Certificate{ca.Leaf(t, time.Hour, zoo.Name), other.Leaf(t, time.Hour, zoo.Name), ca.Leaf(t, -time.Hour, zoo.Name), ca.Leaf(t, time.Hour, zoo.Name)}
 	n := 0
@@ -130,6 +135,7 @@ func TestRememberedChainTrustsNobodyElse(t *testing.T) {
 }
 
 func TestResumption(t *testing.T) {
+	t.Parallel()
 	ca := zoo.NewCA(t, "zoo CA")
 	resumed := 0
 	cfg := ca.ServerTLS(t, zoo.Name)

@@ -29,7 +29,6 @@ var Table = []Event{
 	{"no_route", at(Connect), LocalError, Local, "we have no route to the proxy's address"},
 	{"stalled", anyStage, LocalError, Local, "our own process was not running while it waited"},
 	{"bad_endpoint", at(Resolve), LocalError, Local, "the endpoint cannot be used as it is written"},
-	{"spent", anyStage, LocalError, Local, "no time was left before this stage began"},
 
 	// Names.
 	{"name_not_found", at(Resolve), NameNotFound, Proxy, "the proxy's name has no address"},
@@ -46,8 +45,8 @@ var Table = []Event{
 
 	// Silence, closes and resets before the target has anything to say.
 	{"timeout", proxyStages, Timeout, Proxy, "the proxy did not answer in time"},
-	{"eof", at(ProxyTLS, ProxyAuth, Tunnel), EOF, Proxy, "the proxy closed the connection without an answer"},
-	{"reset", proxyStages, Reset, Proxy, "the proxy reset the connection"},
+	{"eof", at(ProxyTLS, Tunnel), EOF, Proxy, "the proxy closed the connection without an answer"},
+	{"reset", at(ProxyTLS, Tunnel), Reset, Proxy, "the proxy reset the connection"},
 
 	// TLS, to the proxy or to the target.
 	{"not_tls", at(ProxyTLS), NotTLS, Proxy, "the proxy does not speak TLS"},
