@@ -123,12 +123,21 @@ func (d *decoder) refused(err error, path string) {
 		return
 	}
 	at := path + "." + f.Field
-	if d.given(path+".steps") && !strings.HasPrefix(f.Field, "steps") {
+	switch inSteps := d.given(path + ".steps"); {
+	case inSteps && (f.Field == "request" || f.Field == "expect"):
+		at = path + ".steps"
+	case inSteps && !strings.HasPrefix(f.Field, "steps"): // a single step without a name
 		at = path + ".steps[0]." + f.Field
 	}
 	if d.revealing(at) {
 		d.wrong(at, "what the reference stands for does not fit; it is not shown here")
 		return
 	}
-	d.wrong(at, "%s", f.Msg)
+	msg := f.Msg
+	if strings.HasSuffix(at, ".url") { // what is quoted could be part of a password
+		msg = quoted.ReplaceAllString(msg, "…")
+	}
+	d.wrong(at, "%s", msg)
 }
+
+var quoted = regexp.MustCompile(`"[^"]*"`)

@@ -15,7 +15,7 @@ type decoder struct {
 }
 
 // maxValues is how many values a file may have after its aliases are followed.
-const maxValues = 100_000
+const maxValues = 50_000
 
 func newDecoder(file string, env Env) *decoder {
 	return &decoder{&faultList{file: file}, env, map[string]place{}, map[string]bool{}, maxValues}
@@ -114,13 +114,6 @@ func (m dict[T]) read(d *decoder, n *node, path string) {
 
 // visit reads one value and remembers its place: that of a scalar, else that of its key.
 func (d *decoder) visit(v value, n *node, key place, path string) {
-	d.left--
-	if d.left < 0 {
-		if d.left == -1 {
-			d.add(key, path, "over %d values once aliases are followed: write less, or split the file", maxValues)
-		}
-		return
-	}
 	d.places[path] = key
 	if n.kind == scalarKind {
 		d.places[path] = n.at
@@ -128,14 +121,26 @@ func (d *decoder) visit(v value, n *node, key place, path string) {
 	v.read(d, n, path)
 }
 
-// expect reports whether n is of the kind; an empty value is left alone without a fault.
+// expect reports whether n is of the kind, and whether what is in it may still be read; an
+// empty value is left alone without a fault.
 func (d *decoder) expect(n *node, want kind, path string) bool {
-	if n.kind == want || n.kind == null {
-		return n.kind == want
+	if n.kind == want {
+		return d.room(len(n.items)+len(n.entries), n.at, path)
+	}
+	if n.kind == null || n.kind == brokenKind {
+		return false
 	}
 	hint := map[kind]string{mapKind: "write field: value lines below it", listKind: "write - value lines below it, or [value, value]"}[want]
 	d.add(d.placeOr(n, path), path, "%s where %s belongs: %s", n.kind, want, hint)
 	return false
+}
+
+func (d *decoder) room(n int, at place, path string) bool {
+	if d.left >= 0 && d.left < n {
+		d.add(at, path, "over %d values once aliases are followed: write less, or split the file", maxValues)
+	}
+	d.left -= n
+	return d.left >= 0
 }
 
 func (d *decoder) placeOr(n *node, path string) place {

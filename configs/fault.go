@@ -38,8 +38,11 @@ func (f *Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxFaults is how many faults are told at once.
-const maxFaults = 200
+// maxFaults is how many faults are told at once, of at most maxGathered.
+const (
+	maxFaults   = 200
+	maxGathered = 2000
+)
 
 // faultList gathers what is wrong with one file.
 type faultList struct {
@@ -48,6 +51,9 @@ type faultList struct {
 }
 
 func (l *faultList) add(at place, path, format string, args ...any) {
+	if len(l.list) == maxGathered {
+		return
+	}
 	l.list = append(l.list, Fault{l.file, at.line, at.column, path, fmt.Sprintf(format, args...)})
 }
 
@@ -75,7 +81,7 @@ func (l *faultList) err() error {
 	}
 	list := l.sorted()
 	if more := len(list) - maxFaults; more > 0 {
-		list = append(list[:maxFaults], Fault{File: l.file, Msg: fmt.Sprintf("and %d more faults", more)})
+		list = append(list[:maxFaults], Fault{File: l.file, Msg: fmt.Sprintf("and %d more faults at least", more)})
 	}
 	return &Faults{list}
 }

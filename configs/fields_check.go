@@ -35,7 +35,7 @@ func checkFields(c *checkFile) object {
 			{"reentry", word(&c.Scores.Reentry, "keep", "min"), "Where a returning one enters."},
 		}, "How allocations are counted."},
 		{"guard", guardFields(&c.Planned.Guard), "When nobody is ejected because the target or our network is down."},
-		{"jobs", flag(&c.Planned.Jobs), "Count work in flight."},
+		{"jobs", boolean(&c.Planned.Jobs), "Count work in flight."},
 		{"sources", object{
 			{"on_missing", word(&c.Missing.OnMissing, "disable", "keep"), "What happens to an endpoint that left every list."},
 			{"max_shrink", share(&c.Missing.MaxShrink), "A list that loses more at once retires nobody."},
@@ -56,13 +56,13 @@ func sourceFields(s *sourceFile) object {
 		{"url", secretText(&s.URL), "A list on the web."},
 		{"scheme", word(&s.Scheme, endpoint.Schemes...), "Of lines that name none."},
 		{"refresh", crontab(&s.Refresh), "When the list is read again, as a cron expression."},
-		{"allow_private", flag(&s.AllowPrivate), "The list may name loopback and private addresses."},
+		{"allow_private", boolean(&s.AllowPrivate), "The list may name loopback and private addresses."},
 	}
 }
 
 func guardFields(g *Guard) object {
 	return object{
-		{"enabled", flag(&g.Enabled), "Whether it ever opens."},
+		{"enabled", boolean(&g.Enabled), "Whether it ever opens."},
 		{"target_share", share(&g.TargetShare), "It opens at this share of failures by the target or by silence."},
 		{"all_share", share(&g.AllShare), "It opens at this share of failures of any kind."},
 		{"control", word(&g.Control, "none", "direct"), "Whether the target may be asked without a proxy."},
@@ -88,7 +88,7 @@ func ruleFields(r *policy.Rule) value {
 		{"max", span(&r.Max, instant), "The longest pause."},
 		{"jitter", optional[float64]{&r.Jitter, share}, "How far a pause is scattered to both sides."},
 		{"disable_after", whole(&r.DisableAfter, 0, 1_000_000), "Failures until the endpoint is disabled; 0: never."},
-		{"honour_retry_after", optional[bool]{&r.HonourRetryAfter, flag}, "Pause at least as long as the peer asks, up to max."},
+		{"honour_retry_after", optional[bool]{&r.HonourRetryAfter, boolean}, "Pause at least as long as the peer asks, up to max."},
 	}
 }
 

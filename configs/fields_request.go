@@ -35,7 +35,7 @@ func tlsFields(t *tlsFile, target bool) object {
 		{"server_name", anyText(&t.ServerName), "The name in the certificate; empty: the host's."},
 	}
 	if target {
-		o = append(o, field{"resume", flag(&t.Resume), "Resume sessions across the probes of one endpoint."})
+		o = append(o, field{"resume", boolean(&t.Resume), "Resume sessions across the probes of one endpoint."})
 	}
 	return o
 }

@@ -32,7 +32,7 @@ func oneOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-func flag(to *bool) value {
+func boolean(to *bool) value {
 	return scalar[bool]{to: to, want: "true or false", bare: true, is: schema{"type": "boolean"},
 		parse: func(s string) (bool, bool) { return s == "true", s == "true" || s == "false" }}
 }

@@ -40,7 +40,7 @@ func Parse(name string, yaml []byte, env Env) (*Config, error) {
 	}
 	f := fileDefaults()
 	fileFields(&f).read(d, root, "")
-	if root.kind != mapKind {
+	if root.kind != mapKind || d.left < 0 {
 		return nil, d.err()
 	}
 	c := d.build(&f)

@@ -38,7 +38,7 @@ func (d *decoder) redis(r *redisFile) Redis {
 func (d *decoder) alone(path string, others ...string) {
 	for _, other := range others {
 		if d.given(other) {
-			d.wrong(path, "beside %s: keep one of url, cluster and sentinel", other)
+			d.add(d.placeNear(path), path, "beside %s: keep one of url, cluster and sentinel", other)
 		}
 	}
 }

@@ -114,6 +114,8 @@ func (f found) show() string {
 // scalar reads a single value that is not empty.
 func (d *decoder) scalar(n *node, path, want string) (found, bool) {
 	switch n.kind {
+	case brokenKind:
+		return found{}, false
 	case null:
 		d.add(n.at, path, "no value: write %s, or remove the line", want)
 		return found{}, false

@@ -16,11 +16,12 @@ const (
 	scalarKind
 	listKind
 	mapKind
+	brokenKind // something is wrong with it already
 )
 
 // String is how the kind is called in messages.
 func (k kind) String() string {
-	return [...]string{"nothing", "a single value", "a list", "a map"}[k]
+	return [...]string{"nothing", "a single value", "a list", "a map", "nothing"}[k]
 }
 
 // place is a position in the file, from 1.
@@ -90,10 +91,10 @@ func (g *grower) grow(n ast.Node, path string) *node {
 			return value
 		}
 		g.faults.add(at, path, "no anchor &%s before this alias: define it above, outside of what the alias stands in", name)
-		return &node{at: at}
+		return &node{kind: brokenKind, at: at}
 	}
 	g.faults.add(at, path, "this form of YAML is not used here: write plain maps, lists and values")
-	return &node{at: at}
+	return &node{kind: brokenKind, at: at}
 }
 
 // growMap reads the fields of a map; those written out win over merged ones.
@@ -150,7 +151,7 @@ func (g *grower) merge(value ast.Node, at place, path string) []*node {
 			maps = nil
 		}
 	}
-	if len(maps) == 0 && n.kind != null {
+	if len(maps) == 0 && n.kind != null && n.kind != brokenKind {
 		g.faults.add(at, path, "a merge key (<<) takes a map, or a list of maps: write <<: *anchor")
 	}
 	return maps
