@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"proxyward/checks"
 	"proxyward/checks/endpoint"
@@ -21,30 +22,102 @@ type Prober struct {
 	panics    atomic.Int64
 	probes    atomic.Int64
 
-	mu   sync.Mutex
-	free int
+	mu      sync.Mutex
+	most    int // slots there are
+	limit   int // slots the processor can serve now; most until Heart runs
+	taken   int
+	reached bool          // taken came up to limit since the last adjustment
+	freed   chan struct{} // closed and made anew when slots fall free, or the limit grows
 }
 
-// New makes a prober for so many probes at once. Heart must run for it to notice stalls.
-func New(concurrency int) *Prober { return &Prober{free: concurrency} }
+// New makes a prober for so many probes at once. While Heart runs it also keeps them
+// within what the processor can serve.
+func New(concurrency int) *Prober {
+	return &Prober{most: concurrency, limit: concurrency, freed: make(chan struct{})}
+}
 
-// Heart watches until ctx ends whether this process gets to run.
-func (p *Prober) Heart(ctx context.Context) { p.heartbeat.Run(ctx) }
+// Heart watches until ctx ends whether this process gets to run, and adjusts how many
+// probes are let in.
+func (p *Prober) Heart(ctx context.Context) {
+	l := newLimiter(p.most)
+	p.setLimit(func(int, bool) int { return min(firstLimit, p.most) })
+	defer p.setLimit(func(int, bool) int { return p.most })
+	tick := time.NewTicker(beat)
+	defer tick.Stop()
+	adjusted := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := time.Now()
+		p.heartbeat.Beat(now)
+		if now.Sub(adjusted) >= adjustment {
+			adjusted = now
+			p.setLimit(l.next)
+		}
+	}
+}
+
+func (p *Prober) setLimit(next func(limit int, busy bool) int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.limit
+	p.limit = next(p.limit, p.reached)
+	p.reached = p.taken >= p.limit
+	if p.limit > before {
+		p.tell()
+	}
+}
+
+// tell wakes those who wait for a slot. The caller holds mu.
+func (p *Prober) tell() {
+	close(p.freed)
+	p.freed = make(chan struct{})
+}
 
 // Reserve takes up to n slots and says how many it got. It does not wait.
 func (p *Prober) Reserve(n int) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	got := max(0, min(n, p.free))
-	p.free -= got
+	return p.take(n)
+}
+
+// take takes up to n slots. The caller holds mu.
+func (p *Prober) take(n int) int {
+	got := max(0, min(n, p.limit-p.taken))
+	p.taken += got
+	p.reached = p.reached || p.taken >= p.limit
 	return got
+}
+
+// Acquire waits for a slot, or for the end of ctx, whose error it then returns.
+func (p *Prober) Acquire(ctx context.Context) error {
+	for {
+		p.mu.Lock()
+		got, freed := p.take(1), p.freed
+		p.mu.Unlock()
+		if got == 1 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-freed:
+		}
+	}
 }
 
 // Release returns n slots.
 func (p *Prober) Release(n int) {
+	if n == 0 {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.free += n
+	p.taken -= n
+	p.tell()
 }
 
 // Panics counts the panics contained so far.
