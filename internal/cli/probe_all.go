@@ -27,27 +27,22 @@ func probeAll(ctx context.Context, c *checks.Check, list []endpoint.Endpoint, co
 	defer beats.Wait()
 	defer stop()
 
-	work, results := make(chan endpoint.Endpoint), make(chan result)
-	var probers sync.WaitGroup
-	for range min(concurrency, len(list)) {
-		probers.Go(func() {
-			for e := range work {
-				if one := probeOne(ctx, p, c, e, r.verbose); ctx.Err() == nil {
-					results <- one
-				}
-			}
-		})
-	}
+	results := make(chan result)
 	go func() {
 		defer close(results)
-		defer probers.Wait()
-		defer close(work)
+		var probes sync.WaitGroup
+		defer probes.Wait()
 		for _, e := range list {
-			select {
-			case work <- e:
-			case <-ctx.Done():
+			if p.Acquire(ctx) != nil {
 				return
 			}
+			probes.Go(func() {
+				one := probeOne(ctx, p, c, e, r.verbose)
+				p.Release(1)
+				if ctx.Err() == nil {
+					results <- one
+				}
+			})
 		}
 	}()
 	for one := range results {
