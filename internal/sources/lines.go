@@ -44,7 +44,7 @@ func (l *lineReader) next() (line, error) {
 			return line{}, err
 		}
 		begun = true
-		end := bytes.IndexAny(chunk, "\r\n")
+		end := lineEnd(chunk)
 		part := chunk
 		if end >= 0 {
 			part = chunk[:end]
@@ -61,13 +61,28 @@ func (l *lineReader) next() (line, error) {
 	}
 }
 
+// lineEnd is the index of the first CR or LF, or -1.
+func lineEnd(chunk []byte) int {
+	lf := bytes.IndexByte(chunk, '\n')
+	if lf >= 0 {
+		chunk = chunk[:lf]
+	}
+	if cr := bytes.IndexByte(chunk, '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
+}
+
+// maxChunk bounds what is searched for an LF again and again where lines end in CR.
+const maxChunk = 4 << 10
+
 // chunk is what is at hand, at least one byte, the LF of a CR LF left out.
 func (l *lineReader) chunk() ([]byte, error) {
 	for {
 		if _, err := l.r.Peek(1); err != nil {
 			return nil, err
 		}
-		chunk, _ := l.r.Peek(l.r.Buffered())
+		chunk, _ := l.r.Peek(min(l.r.Buffered(), maxChunk))
 		if !l.afterCR || chunk[0] != '\n' {
 			l.afterCR = false
 			return chunk, nil
