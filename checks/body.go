@@ -203,5 +203,8 @@ func (p *probe) peekBody(h *head) []byte {
 	if p.raw != nil && !p.cancelled() {
 		p.raw.SetDeadline(before)
 	}
+	if f.length >= 0 && int64(len(p.buf)) > f.length {
+		return p.buf[:f.length]
+	}
 	return p.buf[:min(len(p.buf), enough)]
 }

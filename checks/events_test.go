@@ -59,9 +59,7 @@ func TestEveryMappingLeadsToARow(t *testing.T) {
 	for _, event := range statuses {
 		names = append(names, event)
 	}
-	for _, event := range socksReplies[1:] {
-		names = append(names, event)
-	}
+	names = append(names, socksReplies[1:]...)
 	for _, p := range phrases {
 		if p.event != "no_exit" {
 			names = append(names, p.event)

@@ -18,16 +18,16 @@ func shop(t *testing.T) *zoo.Site {
 	to := func(path, where string, code int) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, where, code) })
 	}
-	to("/moved", "/page", 301)
-	to("/twice", "/moved", 302)
-	to("/loop", "/loop", 302)
-	to("/ping", "/pong", 302)
-	to("/pong", "/ping", 302)
-	to("/away", "http://elsewhere.example/", 302)
-	to("/nowhere", "gopher://x/", 302)
-	to("/see", "/method", 303)
-	to("/keep", "/method", 307)
-	mux.HandleFunc("/deeper/", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"x/", 302) })
+	to("/moved", "/page", http.StatusMovedPermanently)
+	to("/twice", "/moved", http.StatusFound)
+	to("/loop", "/loop", http.StatusFound)
+	to("/ping", "/pong", http.StatusFound)
+	to("/pong", "/ping", http.StatusFound)
+	to("/away", "http://elsewhere.example/", http.StatusFound)
+	to("/nowhere", "gopher://x/", http.StatusFound)
+	to("/see", "/method", http.StatusSeeOther)
+	to("/keep", "/method", http.StatusTemporaryRedirect)
+	mux.HandleFunc("/deeper/", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"x/", http.StatusFound) })
 	mux.HandleFunc("/page", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "the catalogue") })
 	mux.HandleFunc("/method", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "method "+r.Method) })
 	mux.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +38,7 @@ func shop(t *testing.T) *zoo.Site {
 		c, err := r.Cookie("session")
 		if err != nil {
 			http.SetCookie(w, &http.Cookie{Name: "session", Value: "new", Path: "/"})
-			http.Redirect(w, r, "/account", 302)
+			http.Redirect(w, r, "/account", http.StatusFound)
 			return
 		}
 		fmt.Fprint(w, "account of "+c.Value)
@@ -92,7 +92,7 @@ func TestRedirects(t *testing.T) {
 func TestRedirectToAListedOriginTakesNoSecretsAlong(t *testing.T) {
 	t.Parallel()
 	other := zoo.Target(t, nil)
-	site := zoo.Target(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.HTTP("/x"), 302) }))
+	site := zoo.Target(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.HTTP("/x"), http.StatusFound) }))
 	s := request(site.HTTP("/"))
 	s.Steps[0].Request.FollowRedirects = 1
 	s.Steps[0].Request.RedirectTo = []string{fmt.Sprintf("http://%s:%d", zoo.Name, other.Plain.Addr.Port())}
