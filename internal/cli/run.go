@@ -77,7 +77,6 @@ func (a *app) daemon(ctx context.Context, f *runFlags) error {
 		return err
 	}
 	defer st.Close()
-	tellRedis(ctx, st, at, log)
 	d := scheduler.NewDaemon(scheduler.Options{Store: st, Prober: prober.New(config.Prober.Concurrency),
 		Checks: config.Checks, Tick: config.Scheduler.Tick, Grace: f.grace, Log: log})
 	log.Info("daemon starts", zap.String("name", d.Name), zap.String("redis", at.name), zap.Int("checks", len(config.Checks)))
@@ -173,13 +172,4 @@ func (a *app) tellEmbedded(server *embedded.Server, config *configs.Config, log 
 	fmt.Fprintf(a.out, "  take a proxy:  proxyward allocate --check %s%s\n", name, redis)
 	fmt.Fprintf(a.out, "  look at it:    proxyward status%s\n", redis)
 	fmt.Fprintf(a.out, "  a worker:      redis-cli -u %s --eval store/lua/allocate.lua '%s:{%s}:eligible'\n", server.URL(), prefix, name)
-}
-
-// tellRedis says at once, in words, if Redis cannot be used; the daemon goes on trying.
-func tellRedis(ctx context.Context, st *store.Store, at place, log *zap.Logger) {
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	if err := st.Ping(ctx); err != nil && ctx.Err() == nil {
-		log.Error("Redis cannot be used; nobody is probed until it can, the daemon keeps trying: " + at.redisWords(err).Error())
-	}
 }

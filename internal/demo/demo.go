@@ -31,6 +31,7 @@ type Options struct {
 
 // Run shows the demo until its time is over or ctx ends; neither is an error.
 func Run(ctx context.Context, o Options) error {
+	began := time.Now()
 	if o.For > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.For)
@@ -51,7 +52,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	return s.perform(ctx, o, server, st)
+	return s.perform(ctx, o, server, st, began)
 }
 
 // startRedis takes a free port where the default one is taken: a demo has to work beside
@@ -68,7 +69,7 @@ func startRedis(url string) (*embedded.Server, error) {
 }
 
 // perform runs the daemon, the worker and the show, and waits for all of them.
-func (s *stage) perform(ctx context.Context, o Options, server *embedded.Server, st *store.Store) error {
+func (s *stage) perform(ctx context.Context, o Options, server *embedded.Server, st *store.Store, began time.Time) error {
 	check, err := s.check()
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (s *stage) perform(ctx context.Context, o Options, server *embedded.Server,
 	var fault error
 	all.Go(func() { defer stop(); fault = daemon.Run(ctx) })
 	all.Go(func() { w.work(ctx) })
-	show := &show{Options: o, stage: s, pool: pool, worker: w, redis: server.Addr(), began: time.Now(), out: map[string]exit{}}
+	show := &show{Options: o, stage: s, pool: pool, worker: w, redis: server.Addr(), began: began, out: map[string]exit{}}
 	err = show.run(ctx)
 	stop()
 	all.Wait()
