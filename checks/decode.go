@@ -52,7 +52,7 @@ func (c *closers) push(coding string) error {
 	switch coding {
 	case "identity", "none", "":
 	case "gzip", "x-gzip":
-		c.Reader = &lazy{src: c.Reader, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
+		c.Reader = &lazy{src: c.Reader, open: openGzip}
 	case "deflate":
 		c.Reader = &lazy{src: c.Reader, open: openDeflate}
 	case "br":
@@ -70,10 +70,42 @@ func (c *closers) push(coding string) error {
 	return nil
 }
 
+// members reads the members of a gzip stream (RFC 1952 section 2.2). What follows the last
+// and is none is passed over, as browsers and curl do: some servers pad.
+type members struct {
+	z   *gzip.Reader
+	src *bufio.Reader
+}
+
+func openGzip(src *bufio.Reader) (io.Reader, error) {
+	z, err := gzip.NewReader(src)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &members{z, src}, nil
+}
+
+func (m *members) Read(b []byte) (int, error) {
+	for {
+		n, err := m.z.Read(b)
+		if err != io.EOF {
+			return n, err
+		}
+		if sign, _ := m.src.Peek(2); len(sign) < 2 || sign[0] != 0x1f || sign[1] != 0x8b {
+			return n, io.EOF
+		}
+		err = m.z.Reset(m.src)
+		m.z.Multistream(false)
+		if err != nil || n > 0 {
+			return n, err
+		}
+	}
+}
+
 // openDeflate takes what RFC 9110 section 8.4.1.2 says, zlib, and the raw deflate that some
 // servers send under that name.
-func openDeflate(r io.Reader) (io.Reader, error) {
-	b := bufio.NewReader(r)
+func openDeflate(b *bufio.Reader) (io.Reader, error) {
 	sign, _ := b.Peek(2)
 	if len(sign) == 2 && sign[0]&0x0f == 8 && (int(sign[0])<<8|int(sign[1]))%31 == 0 {
 		return zlib.NewReader(b)
@@ -85,7 +117,7 @@ func openDeflate(r io.Reader) (io.Reader, error) {
 // its coding.
 type lazy struct {
 	src  io.Reader
-	open func(io.Reader) (io.Reader, error)
+	open func(*bufio.Reader) (io.Reader, error)
 	r    io.Reader
 }
 

@@ -135,6 +135,13 @@ func (p *probe) proxySpoke(h *head) *failure {
 	if f := byPlainToTLS(h, page); f.ok() {
 		return p.blame(f, h, page)
 	}
+	if h.status == 405 || h.status == 501 {
+		// No target stands on a check's list that does not know the check's own method: this
+		// is a proxy with nothing but CONNECT, or a web server that is no proxy.
+		if m := p.req.method; m == "GET" || m == "HEAD" {
+			return p.blame(found("method_unsupported"), h, page)
+		}
+	}
 	if !signedByProxy(h, page) {
 		return nil
 	}

@@ -88,6 +88,26 @@ func (p *probe) tlsFailure(err error) *failure {
 	return p.fail("tls_malformed", err.Error())
 }
 
+// tlsBroke finds the faults of TLS that show only after the handshake: in TLS 1.3 a server
+// judges the client's certificate, or the lack of one, when the client is through already.
+func (p *probe) tlsBroke(err error) *failure {
+	var op *net.OpError
+	if !errors.As(err, &op) || op.Op != "remote error" && op.Op != "local error" {
+		return nil
+	}
+	inner := verdict.ProxyTLS
+	if p.inTLS {
+		inner = verdict.TargetTLS
+	}
+	switch {
+	case op.Op == "remote error":
+		return p.failAt(inner, "tls_alert", strings.TrimPrefix(op.Err.Error(), "tls: "))
+	case p.inTLS && (p.stage == verdict.Headers || p.stage == verdict.Body):
+		return p.fail("tls_garbled", strings.TrimPrefix(op.Err.Error(), "tls: "))
+	}
+	return p.failAt(inner, "tls_malformed", strings.TrimPrefix(op.Err.Error(), "tls: "))
+}
+
 func isNetError(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || timedOut(err) || isResetErrno(err) || isUnreachableErrno(err) ||
 		isResourceErrno(err) || errors.Is(err, net.ErrClosed)

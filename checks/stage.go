@@ -122,6 +122,9 @@ func (p *probe) broken(err error, names ending) *failure {
 	if f := p.local(err); f != nil {
 		return f
 	}
+	if f := p.tlsBroke(err); f != nil {
+		return f
+	}
 	switch {
 	case timedOut(err):
 		return p.fail(or(names.timeout, "timeout"), "")

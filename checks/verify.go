@@ -42,7 +42,9 @@ func (p *probe) wrongStatus(h *head) *failure {
 	case h.status/100 == 3 && h.has("Location"):
 		to, away := p.leadsTo(h)
 		fail = p.fail(pick(forward && away, "redirected_forward", "redirected"), more+" to "+to)
-	case forward && (h.status == 502 || h.status == 504): // a gateway's words; a 503 is the target's own as well
+	// 502 and 504 are a gateway's words, 400 those of a web server that is no proxy; a 503 is
+	// the target's own as well.
+	case forward && (h.status == 502 || h.status == 504 || h.status == 400):
 		fail = p.fail("http_status_forward", more)
 	default:
 		fail = p.fail("http_status", more)

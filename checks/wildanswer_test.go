@@ -77,6 +77,8 @@ func TestAnswersThatPass(t *testing.T) {
 		pass("brotli", ok("Content-Encoding: br\r\n", packed("br", "the catalogue"))),
 		pass("zstd", ok("Content-Encoding: zstd\r\n", packed("zstd", "the catalogue"))),
 		pass("gzip in gzip", ok("Content-Encoding: gzip, gzip\r\n", packed("gzip", packed("gzip", "the catalogue")))),
+		pass("gzip with something behind it", ok("Content-Encoding: gzip\r\n", packed("gzip", "the catalogue")+"\x00\x00\x00")),
+		pass("gzip of two members", ok("Content-Encoding: gzip\r\n", packed("gzip", "the cata")+packed("gzip", "logue"))),
 		pass("identity", ok("Content-Encoding: identity\r\n", "the catalogue")),
 		pass("no reason phrase", zoo.Say("HTTP/1.1 200\r\n\r\ncatalogue")),
 	})
@@ -146,6 +148,9 @@ func TestAnswersThatFail(t *testing.T) {
 		{"tinyproxy: cannot connect", status("500 Unable to connect", "Server: tinyproxy/1.11"), "tunnel upstream_error target", "verify http_status target"},
 		{"privoxy: no such domain", zoo.Say("HTTP/1.1 404 No such domain\r\n\r\n404 - No such domain (Privoxy@localhost)"), "tunnel upstream_dns target", "verify http_status target"},
 		{"a proxy that has only CONNECT", status("405 Method Not Allowed", "Proxy-Agent: x"), "tunnel method_unsupported proxy", "verify http_status target"},
+		{"bare 405 to GET", status("405 Method Not Allowed"), "tunnel method_unsupported proxy", "verify http_status target"},
+		{"bare 501 to GET", status("501 Not Implemented"), "tunnel method_unsupported proxy", "verify http_status target"},
+		{"bare 400", status("400 Bad Request"), "verify http_status unknown", "verify http_status target"},
 		{"a proxy's own 429", status("429 x", "Server: GoProxy", "Retry-After: 9"), "tunnel rate_limited proxy", "verify rate_limited target"},
 		{"a proxy's own 502", status("502 Bad Gateway", "Server: mitmproxy 10.1"), "tunnel upstream_error target", "verify http_status target"},
 		{"plain request to the HTTPS port", zoo.Say("HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"), "tunnel protocol_mismatch proxy", "verify http_status target"},

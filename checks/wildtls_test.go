@@ -22,11 +22,14 @@ func badTLS(t *testing.T, ca *zoo.CA, host string) map[string]*tls.Config {
 	wants := ca.ServerTLS(t, host)
 	wants.ClientAuth = tls.RequireAnyClientCert
 	wants.MaxVersion = tls.VersionTLS12 // in 1.3 the alert comes only after the handshake
+	late := ca.ServerTLS(t, host)
+	late.ClientAuth = tls.RequireAnyClientCert
 	alert := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, tls.AlertError(112) }}
 	return map[string]*tls.Config{
 		"untrusted": one(other.Leaf(t, time.Hour, host)), "expired": one(ca.Leaf(t, -time.Hour, host)), "hostname": one(ca.Leaf(t, time.Hour, "other.example")),
 		"expired and untrusted": one(other.Leaf(t, -time.Hour, host)), "untrusted for another name": one(other.Leaf(t, time.Hour, "other.example")),
-		"TLS 1.1": old, "X25519 alone": curve, "client certificate": wants, "no certificate": alert,
+		"TLS 1.1": old, "X25519 alone": curve, "client certificate": wants, "client certificate, TLS 1.3": late,
+		"no certificate": alert,
 	}
 }
 
@@ -39,7 +42,7 @@ func TestTLSToTheTargetFails(t *testing.T) {
 		"untrusted": "target_tls cert_untrusted proxy", "expired": "target_tls cert_expired target", "hostname": "target_tls cert_hostname target",
 		"expired and untrusted": "target_tls cert_untrusted proxy", "untrusted for another name": "target_tls cert_untrusted proxy",
 		"TLS 1.1": "target_tls tls_version target", "X25519 alone": "pass", "client certificate": "target_tls tls_alert target",
-		"no certificate": "target_tls tls_alert target",
+		"no certificate": "target_tls tls_alert target", "client certificate, TLS 1.3": "target_tls tls_alert target",
 	}
 	for name, cfg := range badTLS(t, ca, zoo.Name) {
 		t.Run(name, func(t *testing.T) {
@@ -63,6 +66,7 @@ func TestTLSToTheProxyFails(t *testing.T) {
 	expected := map[string]string{
 		"untrusted": "cert_untrusted", "expired": "cert_expired", "hostname": "cert_hostname", "expired and untrusted": "cert_untrusted",
 		"untrusted for another name": "cert_untrusted", "TLS 1.1": "tls_version", "client certificate": "tls_alert", "no certificate": "tls_alert",
+		"client certificate, TLS 1.3": "tls_alert",
 	}
 	for name, cfg := range badTLS(t, ca, "127.0.0.1") {
 		if expected[name] == "" {
@@ -90,8 +94,8 @@ func TestTunnelGrantedAndThen(t *testing.T) {
 	each(t, request("https://target.test/"), []behaviour{
 		{"closed at the ClientHello", zoo.GrantThen(true, zoo.HangUp), "http", "target_tls eof proxy"},
 		{"reset at the ClientHello", zoo.GrantThen(true, zoo.ResetAtOnce), "http", "target_tls reset proxy"},
-		{"a page instead of TLS", zoo.GrantThen(true, zoo.Write("HTTP/1.1 200 OK\r\n\r\n<html>login</html>")), "http", "target_tls not_tls target"},
-		{"a page in one packet with the grant", zoo.Say("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n<html>login</html>"), "http", "target_tls not_tls target"},
+		{"a page instead of TLS", zoo.GrantThen(true, zoo.Write("HTTP/1.1 200 OK\r\n\r\n<html>login</html>")), "http", "target_tls not_tls proxy"},
+		{"a page in one packet with the grant", zoo.Say("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n<html>login</html>"), "http", "target_tls not_tls proxy"},
 		{"SOCKS: closed at the ClientHello", zoo.Dialogue(zoo.Listen, hello5, grant5), "socks5h", "target_tls eof proxy"},
 		{"an alert", zoo.GrantThen(true, zoo.Write("\x15\x03\x03\x00\x02\x02\x28")), "http", "target_tls tls_alert target"},
 		{"a broken handshake", zoo.GrantThen(true, zoo.Write("\x16\x03\x03\x00\x04\x63\x00\x00\x00")), "http", "target_tls malformed unknown"},

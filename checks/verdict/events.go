@@ -50,7 +50,7 @@ var Table = []Event{
 
 	// TLS, to the proxy or to the target.
 	{"not_tls", at(ProxyTLS), NotTLS, Proxy, "the proxy does not speak TLS"},
-	{"not_tls", at(TargetTLS), NotTLS, Target, "something that is not TLS came out of the tunnel"},
+	{"not_tls", at(TargetTLS), NotTLS, Proxy, "the tunnel was granted, and then something that is not TLS came out of it: a page of the proxy's, or of somebody in the target's place"},
 	{"tls_alert", at(ProxyTLS), TLSAlert, Proxy, "the proxy ended the TLS handshake with an alert"},
 	{"tls_alert", at(TargetTLS), TLSAlert, Target, "the target ended the TLS handshake with an alert"},
 	{"tls_version", at(ProxyTLS), TLSVersion, Proxy, "the proxy speaks no TLS version we accept"},
@@ -109,6 +109,7 @@ var Table = []Event{
 	{"reset", at(Headers), Reset, Target, "the target reset the connection instead of answering"},
 	{"reset_forward", at(Headers), Reset, Unknown, "the connection was reset in the middle of an answer, and nothing tells by whom"},
 	{"malformed", at(Headers), Malformed, Target, "the answer is not HTTP"},
+	{"tls_garbled", at(Headers, Body), Malformed, Target, "the TLS stream broke in the middle of the answer"},
 	{"malformed_forward", at(Headers), Malformed, Unknown, "the answer is not proper HTTP, and nothing tells whose it is"},
 	{"protocol_mismatch", at(Headers), ProtocolMismatch, Target, "the target answers plain HTTP with TLS"},
 	{"h2_refused", answer, Reset, Target, "the target ended the HTTP/2 stream with an error"},
