@@ -51,9 +51,6 @@ func (d *decoder) sources(c *checkFile, path string) []scheduler.Source {
 			continue
 		}
 		seen[s.File.value+"\x00"+s.URL.value] = i
-		if s.URL.value != "" && isPlanned("checks[].endpoints[].url") {
-			continue
-		}
 		out = append(out, scheduler.Source{
 			File: s.File.value, URL: s.URL.value, Scheme: s.Scheme, Refresh: s.Refresh, AllowPrivate: s.AllowPrivate,
 		})

@@ -147,14 +147,13 @@ checks:
 	want := []string{
 		"test.yaml:1:14: redis.url: the embedded Redis can be reached from other machines",
 		"test.yaml:2:1: admin: accepted, but this version does not act on it yet: the interface is not served",
-		"test.yaml:10:15: checks[0].endpoints[1].url: accepted, but this version does not act on it yet: the list is not fetched",
 		"test.yaml:11:5: checks[0].guard: accepted, but this version does not act on it yet: an outage of the target ejects endpoints by the ordinary rules",
 	}
 	if got := strings.Join(c.Warnings, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
-	if n := len(c.Checks[0].Sources); n != 1 {
-		t.Errorf("%d sources, want the file only", n)
+	if n := len(c.Checks[0].Sources); n != 2 {
+		t.Errorf("%d sources, want both", n)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 )
 
@@ -26,12 +25,6 @@ var planned = []plan{
 	{"checks[].reports", "reports of workers are not read", nil},
 	{"checks[].trickle.max_per_tick", "the trickle stays at per_tick",
 		func(c *checkFile) bool { return c.Trickle.MaxPerTick == c.Trickle.PerTick }},
-	{"checks[].endpoints[].url", "the list is not fetched", nil},
-	{"checks[].endpoints[].allow_private", "private addresses are always allowed", nil},
-}
-
-func isPlanned(path string) bool {
-	return slices.ContainsFunc(planned, func(p plan) bool { return p.path == path })
 }
 
 var indices = regexp.MustCompile(`\[(\d+)\]`)

@@ -16,10 +16,19 @@ import (
 	"proxyward/store/record"
 )
 
+// origin is where a list comes from.
+type origin interface {
+	Name() string
+	// Read reads the list whole; same is true, and the list empty, when it is the version
+	// that applied names.
+	Read(ctx context.Context, applied string) (l sources.List, digest string, same bool, err error)
+}
+
 // refresher keeps the pool in step with one source.
 type refresher struct {
 	*runner
 	source   Source
+	origin   origin
 	name     string // as records say it
 	schedule cron.Schedule
 	due      chan struct{}
@@ -27,11 +36,15 @@ type refresher struct {
 }
 
 func newRefresher(r *runner, s Source) (*refresher, error) {
+	var from origin = sources.File{Path: s.File, Scheme: s.Scheme}
+	if s.URL != "" {
+		from = sources.Remote{URL: s.URL, Scheme: s.Scheme, AllowPrivate: s.AllowPrivate}
+	}
 	schedule, err := cron.ParseStandard(s.Refresh)
 	if err != nil {
-		return nil, fmt.Errorf("schedule refresh of %s: %w", sources.Name(s.File), err)
+		return nil, fmt.Errorf("schedule refresh of %s: %w", from.Name(), err)
 	}
-	return &refresher{runner: r, source: s, name: sources.Name(s.File), schedule: schedule, due: make(chan struct{}, 1)}, nil
+	return &refresher{runner: r, source: s, origin: from, name: from.Name(), schedule: schedule, due: make(chan struct{}, 1)}, nil
 }
 
 // enter adds the source's own entry to the cron.
@@ -81,13 +94,12 @@ func (f *refresher) refresh(ctx context.Context) error {
 	if err != nil || !mine {
 		return err
 	}
-	digest, err := sources.Digest(f.source.File, f.source.Scheme)
-	if err == nil && digest == applied {
-		return nil
-	}
-	list, err := sources.Read(f.source.File, f.source.Scheme)
-	if err != nil {
+	list, digest, same, err := f.origin.Read(ctx, applied)
+	switch {
+	case err != nil:
 		f.complain("list cannot be read: nobody is retired", zap.Error(err))
+		return nil
+	case same:
 		return nil
 	}
 	return f.apply(ctx, list, digest)

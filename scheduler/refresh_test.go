@@ -2,6 +2,8 @@ package scheduler_test
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,5 +125,29 @@ func TestAnOperatorsHoldEndsByItself(t *testing.T) {
 	testenv.Eventually(t, 15*time.Second, "eligible", func() bool { return look(t, p, farm.ID(0)).Member })
 	if e := look(t, p, farm.ID(0)); e.Record.Note != "" || e.Record.HoldUntilMs != 0 {
 		t.Errorf("after the hold: %s", e.Raw)
+	}
+}
+
+func TestAStrangersListMayNotNamePrivateAddresses(t *testing.T) {
+	t.Parallel()
+	for _, allow := range []bool{false, true} {
+		_, c, p, farm, url := refreshed(t)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintln(w, strings.Join(listed(farm, 0, 3), "\n"))
+		}))
+		t.Cleanup(server.Close)
+		c.Sources = []scheduler.Source{{URL: server.URL + "/list?token=s3cret", Scheme: "http", Refresh: "@every 1h", AllowPrivate: allow}}
+		startDaemon(t, url, c)
+		want := record.Cooling
+		if allow {
+			want = record.Eligible
+		}
+		testenv.Eventually(t, 10*time.Second, "3 "+string(want), func() bool { return states(t, p)[want] == 3 })
+		if e := look(t, p, farm.ID(0)); strings.Contains(e.Raw, "s3cret") || e.Record.Sources[0] != "url:"+server.URL+"/list" {
+			t.Errorf("record: %s", e.Raw)
+		}
+		if asked := len(farm.Hits()); !allow && asked > 0 {
+			t.Errorf("%d probes went to private addresses", asked)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package scheduler
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +30,8 @@ type runner struct {
 	lease      time.Duration
 	log        *zap.Logger
 	refreshers []*refresher
+	fetches    bool            // some source is fetched over the network
+	private    map[string]bool // fetched sources that may name private addresses
 
 	claiming sync.Mutex    // one claim at a time
 	again    chan struct{} // ask for a claim between ticks
@@ -44,14 +48,20 @@ type runner struct {
 
 func newRunner(d *Daemon, c Check) (*runner, error) {
 	r := &runner{Daemon: d, check: c, pool: d.Store.Pool(c.Name), gate: prober.NewGate(), lease: c.Timeout + leaseMargin,
-		log: d.Log.With(zap.String("check", c.Name)), again: make(chan struct{}, 1), results: make(chan result, c.Limits.Concurrency)}
+		log: d.Log.With(zap.String("check", c.Name)), again: make(chan struct{}, 1), results: make(chan result, c.Limits.Concurrency),
+		private: map[string]bool{}}
 	r.work, r.stop = context.WithCancel(context.Background())
 	for _, s := range c.Sources {
 		f, err := newRefresher(r, s)
 		if err != nil {
 			return nil, err
 		}
+		for n := 2; slices.ContainsFunc(r.refreshers, func(o *refresher) bool { return o.name == f.name }); n++ {
+			f.name = fmt.Sprintf("%s#%d", f.origin.Name(), n) // URLs that differ in what a name leaves out
+		}
 		r.refreshers = append(r.refreshers, f)
+		r.fetches = r.fetches || s.URL != ""
+		r.private[f.name] = s.AllowPrivate
 	}
 	return r, nil
 }

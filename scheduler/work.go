@@ -7,6 +7,7 @@ import (
 	"proxyward/checks"
 	"proxyward/checks/endpoint"
 	"proxyward/checks/verdict"
+	"proxyward/internal/sources"
 	"proxyward/scheduler/policy"
 	"proxyward/store"
 )
@@ -33,11 +34,25 @@ func (r *runner) probe(l store.Lease) {
 	case !r.gate.Enter(e, r.check.Limits.PerHost):
 		res.delay = time.Second/2 + rand.N(time.Second)
 	default:
-		v := r.Prober.Probe(r.work, r.check.Transaction, e, checks.RunOptions{})
+		v := r.Prober.Probe(r.work, r.check.Transaction, e, checks.RunOptions{Guard: r.guard(l.Record.Sources)})
 		r.gate.Leave(e)
 		res = r.judged(l, v)
 	}
 	r.results <- res
+}
+
+// guard keeps an endpoint that only strangers' lists name, or no list any more, off
+// addresses that are not public; nil: every address is allowed.
+func (r *runner) guard(listedBy []string) checks.AddressGuard {
+	for _, name := range listedBy {
+		if !sources.Fetched(name) || r.private[name] {
+			return nil
+		}
+	}
+	if len(listedBy) == 0 && !r.fetches {
+		return nil
+	}
+	return sources.PublicOnly
 }
 
 // judged stamps a verdict with the pool's time. What was cancelled by the stop goes back
