@@ -83,10 +83,19 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// tellFaults writes a line per fault as compilers do, so that editors find the place.
+// tellFaults writes a line per fault as compilers do, so that editors find the place;
+// those of flags stand in no file.
 func (a *app) tellFaults(f *configs.Faults) {
-	fmt.Fprintln(a.err, f.Error())
-	if n := len(f.List); n > 0 {
-		a.note("%s in %s", screen.Count(int64(n), "fault"), f.List[0].File)
+	file := ""
+	for _, one := range f.List {
+		if one.File == "" {
+			a.note("%s: %s", one.Path, one.Msg)
+			continue
+		}
+		file = one.File
+		fmt.Fprintln(a.err, one)
+	}
+	if file != "" {
+		a.note("%s in %s", screen.Count(int64(len(f.List)), "fault"), file)
 	}
 }
