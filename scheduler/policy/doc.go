@@ -10,6 +10,7 @@
 //	candidate ── fails ──────────────────────────────▶ cooling
 //	eligible  ── fall failures ──────────────────────▶ cooling
 //	cooling   ── deadline over, trickle admits ──────▶ permitted
+//	cooling   ── guard opens ────────────────────────▶ eligible
 //	permitted ── rise passes ────────────────────────▶ eligible
 //	permitted ── fails ──────────────────────────────▶ cooling
 //	candidate ── operator, or a permanent condition ─▶ disabled

@@ -21,6 +21,7 @@ var Edges = []Edge{
 	{record.Candidate, record.Cooling, "fails"},
 	{record.Eligible, record.Cooling, "fall failures"},
 	{record.Cooling, record.Permitted, "deadline over, trickle admits"},
+	{record.Cooling, record.Eligible, "guard opens"},
 	{record.Permitted, record.Eligible, "rise passes"},
 	{record.Permitted, record.Cooling, "fails"},
 	{record.Candidate, record.Disabled, permanent},

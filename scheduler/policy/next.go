@@ -37,7 +37,7 @@ func Next(rec record.Record, result Result, p Policy) (record.Transition, error)
 		return m.passed(result.Verdict)
 	}
 	m.blame(result.Verdict)
-	if p.Disposition(result.Verdict) == Keep {
+	if p.Guarded || p.Disposition(result.Verdict) == Keep {
 		return m.kept()
 	}
 	return m.failed(result.Verdict)

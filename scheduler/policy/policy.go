@@ -13,6 +13,7 @@ type Policy struct {
 	Recheck    time.Duration // between probes of an eligible endpoint
 	Spread     time.Duration // the width over which rechecks are scattered around Recheck
 	Tick       time.Duration // a lease given back is due no sooner than this
+	Guarded    bool          // nobody is ejected and no pause grows: the target or we fail, not the proxies
 	Cooldown   Cooldown
 }
 

@@ -1,0 +1,129 @@
+package guard
+
+import (
+	"fmt"
+
+	"proxyward/checks/verdict"
+)
+
+// Kind is what one result says about the target.
+type Kind string
+
+// The kinds of result.
+const (
+	Passed Kind = "p"
+	Target Kind = "t" // the target's blame, or silence, reset or close after the proxy was reached
+	Other  Kind = "f" // any other failure
+)
+
+// KindOf is the kind of a verdict.
+func KindOf(v verdict.Verdict) Kind {
+	switch {
+	case v.Passed:
+		return Passed
+	case v.Blame == verdict.Target:
+		return Target
+	case v.Stage != verdict.Resolve && v.Stage != verdict.Connect:
+		switch v.Reason {
+		case verdict.Timeout, verdict.Reset, verdict.EOF:
+			return Target
+		}
+	}
+	return Other
+}
+
+// Result is the last result of one endpoint.
+type Result struct {
+	ID   string
+	Host string // the proxy's
+	Kind Kind
+	AtMs int64 // pool time
+}
+
+// Rules say when the guard opens and closes.
+type Rules struct {
+	Enabled     bool
+	TargetShare float64 // opens at this share of Target results
+	AllShare    float64 // or at this share of failures whatever the blame
+}
+
+// closeShare: it closes when fewer than this share fail.
+const closeShare = 0.3
+
+const (
+	fewest    = 5 // results that a decision needs
+	most      = 20
+	mostHosts = 3 // from which failures must come, unless there are fewer
+)
+
+// Decision is what the guard does.
+type Decision int
+
+// The decisions.
+const (
+	Stay Decision = iota
+	Open
+	Close
+)
+
+// Judge decides from the last results, newest first and one for each endpoint; eligible
+// is the size of the eligible set, those among the results who have left it meanwhile
+// included. SinceMs is when the failures that opened it began.
+func (r Rules) Judge(last []Result, eligible int, open bool) (d Decision, why string, sinceMs int64) {
+	n := max(fewest, min(most, eligible))
+	if !r.Enabled || len(last) < n {
+		if open && !r.Enabled {
+			return Close, "switched off", 0
+		}
+		return Stay, "", 0
+	}
+	t := count(last[:n])
+	switch {
+	case open && share(t.target+t.other, n) < closeShare:
+		return Close, fmt.Sprintf("%d of the last %d results passed", n-t.target-t.other, n), 0
+	case open || t.hosts < min(mostHosts, hosts(last)):
+		return Stay, "", 0
+	case share(t.target, n) >= r.TargetShare:
+		return Open, fmt.Sprintf("%d of the last %d results failed by the target, from %d proxy hosts", t.target, n, t.hosts), t.sinceMs
+	case share(t.target+t.other, n) >= r.AllShare:
+		return Open, fmt.Sprintf("%d of the last %d results failed, from %d proxy hosts", t.target+t.other, n, t.hosts), t.sinceMs
+	}
+	return Stay, "", 0
+}
+
+// tally counts the results that a decision looks at.
+type tally struct {
+	target, other int
+	hosts         int // that failures come from
+	sinceMs       int64
+}
+
+func count(results []Result) (t tally) {
+	failing := map[string]bool{}
+	for _, r := range results {
+		switch r.Kind {
+		case Passed:
+			continue
+		case Target:
+			t.target++
+		default:
+			t.other++
+		}
+		failing[r.Host] = true
+		if t.sinceMs == 0 || r.AtMs < t.sinceMs {
+			t.sinceMs = r.AtMs
+		}
+	}
+	t.hosts = len(failing)
+	return t
+}
+
+func hosts(results []Result) int {
+	all := map[string]bool{}
+	for _, r := range results {
+		all[r.Host] = true
+	}
+	return len(all)
+}
+
+func share(part, whole int) float64 { return float64(part) / float64(whole) }

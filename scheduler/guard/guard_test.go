@@ -1,0 +1,89 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"proxyward/checks/verdict"
+)
+
+// results writes kinds, newest first, each of an endpoint and a host of its own unless
+// hosts says how many hosts share them.
+func results(kinds string, hosts int) (list []Result) {
+	for i, k := range strings.Split(kinds, "") {
+		list = append(list, Result{ID: fmt.Sprint(i), Host: fmt.Sprint(i % hosts), Kind: Kind(k), AtMs: int64(1000 - i)})
+	}
+	return list
+}
+
+func TestWhenTheGuardOpensAndCloses(t *testing.T) {
+	rules := Rules{Enabled: true, TargetShare: 0.6, AllShare: 0.95}
+	for _, c := range []struct {
+		what     string
+		kinds    string
+		hosts    int
+		eligible int
+		open     bool
+		want     Decision
+	}{
+		{"everything passes", "pppppppppp", 10, 10, false, Stay},
+		{"the target fails for six of ten", "ttttttpppp", 10, 10, false, Open},
+		{"the target fails for five of ten", "tttttppppp", 10, 10, false, Stay},
+		{"four of ten proxies die", "ffffpppppp", 10, 10, false, Stay},
+		{"nine of ten proxies die", "fffffffffp", 10, 10, false, Stay},
+		{"all ten fail at the connect", "ffffffffff", 10, 10, false, Open},
+		{"a gateway: one host is all there is", "tttttttttt", 1, 10, false, Open},
+		{"too few to tell", "tttt", 4, 4, false, Stay},
+		{"five are enough", "ttttt", 5, 5, false, Open},
+		{"only the last twenty count", strings.Repeat("t", 12) + strings.Repeat("p", 38), 50, 1000, false, Open},
+		{"what was before the last twenty does not", strings.Repeat("p", 20) + strings.Repeat("t", 30), 50, 1000, false, Stay},
+		{"open, and seven of ten pass", "pppppppttt", 10, 10, true, Stay},
+		{"open, and eight of ten pass", "pppppppptt", 10, 10, true, Close},
+		{"open, and it still fails", "tttttttttt", 10, 10, true, Stay},
+	} {
+		d, why, since := rules.Judge(results(c.kinds, c.hosts), c.eligible, c.open)
+		if d != c.want {
+			t.Errorf("%s: %v (%s)", c.what, d, why)
+		}
+		if d == Open && (why == "" || since == 0) {
+			t.Errorf("%s: opened without saying why or since when", c.what)
+		}
+	}
+	if d, _, _ := (Rules{}).Judge(results("tttttttttt", 10), 10, false); d != Stay {
+		t.Error("opened though it is switched off")
+	}
+	if d, _, _ := (Rules{}).Judge(results("tttttttttt", 10), 10, true); d != Close {
+		t.Error("stays open though it is switched off")
+	}
+}
+
+func TestFailuresAtTwoHostsOfManyDoNotOpenIt(t *testing.T) {
+	list := results(strings.Repeat("t", 16)+strings.Repeat("p", 20), 36)
+	for i := range 16 {
+		list[i].Host = fmt.Sprint("bad", i%2)
+	}
+	rules := Rules{Enabled: true, TargetShare: 0.6, AllShare: 0.95}
+	if d, why, _ := rules.Judge(list, 30, false); d != Stay {
+		t.Errorf("%v: %s", d, why)
+	}
+}
+
+func TestWhatAVerdictSaysOfTheTarget(t *testing.T) {
+	for _, c := range []struct {
+		v    verdict.Verdict
+		want Kind
+	}{
+		{verdict.Verdict{Passed: true}, Passed},
+		{verdict.Verdict{Stage: verdict.Verify, Reason: verdict.HTTPStatus, Blame: verdict.Target}, Target},
+		{verdict.Verdict{Stage: verdict.Tunnel, Reason: verdict.Timeout, Blame: verdict.Proxy}, Target},
+		{verdict.Verdict{Stage: verdict.TargetTLS, Reason: verdict.Reset, Blame: verdict.Unknown}, Target},
+		{verdict.Verdict{Stage: verdict.Connect, Reason: verdict.Timeout, Blame: verdict.Proxy}, Other},
+		{verdict.Verdict{Stage: verdict.Connect, Reason: verdict.Refused, Blame: verdict.Proxy}, Other},
+		{verdict.Verdict{Stage: verdict.ProxyAuth, Reason: verdict.AuthRejected, Blame: verdict.Credentials}, Other},
+	} {
+		if got := KindOf(c.v); got != c.want {
+			t.Errorf("%s blame %s: %s", c.v.Class(), c.v.Blame, got)
+		}
+	}
+}
