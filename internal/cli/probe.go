@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,9 +101,15 @@ func (f *probeFlags) quickCheck() (scheduler.Check, error) {
 	c, err := checks.Compile(checks.Spec{Name: defaultCheck, Steps: []checks.Step{{
 		Request: checks.Request{URL: f.quick.target, Timeout: f.timeout}}}})
 	if err != nil {
-		return scheduler.Check{}, fmt.Errorf("bad --target or --timeout: %w", err)
+		return scheduler.Check{}, flagFaults(err)
 	}
 	return scheduler.Check{Name: defaultCheck, Transaction: c, Timeout: c.Timeout()}, nil
+}
+
+// flagFaults tells the faults of a check that was made of flags by the flags' names.
+func flagFaults(err error) error {
+	names := strings.NewReplacer("request.url: ", "bad --target: ", "request.timeout: ", "bad --timeout: ")
+	return errors.New(names.Replace(err.Error()))
 }
 
 // probeList is who is to be probed: what the flags name, else the check's own files.

@@ -111,6 +111,9 @@ func (r *probeReport) conversation(w io.Writer, one result) {
 		fmt.Fprintf(w, "%s\n", one.endpoint.ID())
 	}
 	for _, t := range one.trace {
+		if t.Kind == "begin" || t.Kind == "end" { // the bars tell these
+			continue
+		}
 		fmt.Fprintf(w, "  %9s  %-10s %s\n", span(t.At), t.Stage, traceWords(r.style, t))
 	}
 }

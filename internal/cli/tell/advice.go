@@ -10,6 +10,7 @@ var advice = map[string]string{
 	"connect.unreachable":                  "see whether the address is right and routed from this machine",
 	"connect.forbidden":                    "its name leads to a private address: correct the list, or allow private addresses for its source",
 	"resolve.name_not_found":               "correct the name in the list",
+	"resolve.name_not_found.target":        "correct the host in the check's url, or use socks5h or socks4a, which resolve it at the proxy",
 	"proxy_tls.not_tls":                    "write http:// instead of https:// if the proxy takes plain connections",
 	"proxy_tls.cert_untrusted":             "name the proxy's CA in request.proxy_tls.ca_file",
 	"target_tls.cert_untrusted":            "the proxy opens TLS itself: do not use it, or name its CA in request.tls.ca_file if that is wanted",
