@@ -32,6 +32,9 @@ func (p *Pool) Commit(ctx context.Context, lease time.Duration, scores Scores, c
 		n := min(batch, len(changes))
 		args := append(p.call(lease), eventsKept)
 		for _, c := range changes[:n] {
+			if err := c.check(); err != nil {
+				return all, fmt.Errorf("commit results: %w", err)
+			}
 			args = c.appendTo(args, scores)
 		}
 		codes, err := p.codes(ctx, commitScript, p.moveKeys(), args)
@@ -51,6 +54,9 @@ func (p *Pool) Amend(ctx context.Context, changes []Change) ([]Code, error) {
 		n := min(batch, len(changes))
 		args := append(p.call(0), eventsKept)
 		for _, c := range changes[:n] {
+			if err := c.check(); err != nil {
+				return all, fmt.Errorf("amend endpoints: %w", err)
+			}
 			args = c.appendTo(args, Scores{Initial: -1, Keep: true})
 		}
 		codes, err := p.codes(ctx, amendScript, names, args)
@@ -60,6 +66,23 @@ func (p *Pool) Amend(ctx context.Context, changes []Change) ([]Code, error) {
 		all, changes = append(all, codes...), changes[n:]
 	}
 	return all, nil
+}
+
+// check refuses a transition that does not fit its records: the counts and the lanes follow
+// From and To, everybody else reads the record.
+func (c Change) check() error {
+	from, t := record.State(""), c.Transition
+	if c.Old != "" {
+		old, err := decode(c.ID, c.Old)
+		if err != nil {
+			return err
+		}
+		from = old.State
+	}
+	if from != t.From || t.Next.State != t.To {
+		return fmt.Errorf("endpoint %s: its records say %q to %q, the transition %q to %q", c.ID, from, t.Next.State, t.From, t.To)
+	}
+	return nil
 }
 
 // appendTo adds the change as one item of move.lua.

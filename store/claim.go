@@ -47,16 +47,21 @@ type Grant struct {
 // Claim takes what is due, as far as budgets and slots allow. It is not repeated when a
 // reply is lost: the leases then expire without a penalty.
 func (p *Pool) Claim(ctx context.Context, c Claim) (Grant, error) {
-	k := p.keys
-	names := append([]string{k.endpoints(), k.urls()}, k.lanes()...)
-	names = append(names, k.leases(), k.tokens(), k.admitted(), k.clock(), k.budget(), k.daemons(), k.events())
-	args := append(p.call(c.Lease), c.Daemon, nonce(), c.Slots, c.PerTick, c.Window.Milliseconds(),
-		strconv.FormatFloat(c.Rate, 'f', -1, 64), c.Alive.Milliseconds(), eventsKept)
+	names, args := p.claimCall(c)
 	reply, err := p.run(ctx, claimScript, names, args).StringSlice()
 	if err != nil {
 		return Grant{}, fmt.Errorf("claim due endpoints: %w", err)
 	}
 	return p.grant(reply)
+}
+
+// claimCall are KEYS and ARGV of claim.lua.
+func (p *Pool) claimCall(c Claim) (names []string, args []any) {
+	k := p.keys
+	names = append([]string{k.endpoints(), k.urls()}, k.lanes()...)
+	names = append(names, k.leases(), k.tokens(), k.admitted(), k.clock(), k.budget(), k.daemons(), k.events())
+	return names, append(p.call(c.Lease), c.Daemon, nonce(), c.Slots, c.PerTick, c.Window.Milliseconds(),
+		strconv.FormatFloat(c.Rate, 'f', -1, 64), c.Alive.Milliseconds(), eventsKept)
 }
 
 func (p *Pool) grant(reply []string) (Grant, error) {

@@ -20,7 +20,7 @@ const check = "c"
 type place struct {
 	url     string
 	guarded bool                // scripts run with guard before them
-	raw     redis.Cmdable       // behind the store's back
+	raw     *redis.Client       // behind the store's back
 	key     func(string) string // of a part of the pool
 }
 
@@ -28,6 +28,7 @@ type place struct {
 // touches a key it did not declare fails.
 func contract(t *testing.T, f func(t *testing.T, at place)) {
 	t.Helper()
+	t.Parallel()
 	run := func(t *testing.T, url string, guarded bool) {
 		f(t, place{url, guarded, testenv.Client(t, url), func(part string) string { return "proxyward:{" + check + "}:" + part }})
 	}
@@ -67,6 +68,14 @@ func (guardHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			cmd.Args()[1] = guard + cmd.Args()[1].(string)
 		}
 		return next(ctx, cmd)
+	}
+}
+
+// flush leaves nothing in it.
+func (at place) flush(t *testing.T) {
+	t.Helper()
+	if err := at.raw.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -109,13 +109,9 @@ func (p *Pool) Scan(ctx context.Context, visit func([]Entry, []error) error) err
 
 // scanIDs calls visit with the ids in one hash or sorted set, in batches; an id can come twice.
 func (p *Pool) scanIDs(ctx context.Context, key string, visit func([]string) error) error {
-	kind, err := p.client.Type(ctx, key).Result()
-	if err != nil {
-		return fmt.Errorf("scan pool: %w", err)
-	}
-	read := p.client.HScan
-	if kind == "zset" {
-		read = p.client.ZScan
+	read := p.client.ZScan
+	if key == p.keys.endpoints() || key == p.keys.tokens() || key == p.keys.urls() {
+		read = p.client.HScan
 	}
 	for cursor := uint64(0); ; {
 		items, next, err := read(ctx, key, cursor, "", batch).Result()

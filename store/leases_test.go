@@ -240,7 +240,7 @@ func TestGivingALeaseBack(t *testing.T) {
 func TestOneTrialWhateverHappensMeanwhile(t *testing.T) {
 	hour := int64(3600_000)
 	retire := func(r *record.Record) { r.Holds, r.Sources = []record.Hold{record.Retired}, nil }
-	for _, c := range []struct {
+	cases := []struct {
 		name  string
 		state record.State
 		do    func(t *testing.T, p *store.Pool, due int64)
@@ -291,9 +291,11 @@ func TestOneTrialWhateverHappensMeanwhile(t *testing.T) {
 				t.Errorf("forget: %v, %v", codes, err)
 			}
 		}, "recheck OWN"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			contract(t, func(t *testing.T, at place) {
+	}
+	contract(t, func(t *testing.T, at place) {
+		for _, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				at.flush(t)
 				p, other := at.pool(t), at.pool(t)
 				plant(t, p, c.state, 1, id(0))
 				l := one(t, p)
@@ -317,8 +319,8 @@ func TestOneTrialWhateverHappensMeanwhile(t *testing.T) {
 					t.Errorf("then it waits %s, want %s", got, want)
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 func TestWhatWasWrittenWhileAProbeWasInFlightSurvives(t *testing.T) {

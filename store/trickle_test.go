@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,21 +20,29 @@ func TestTheTrickleHoldsInAnyWindow(t *testing.T) {
 		daemons int
 	}{{time.Second, 1}, {time.Second, 10}, {250 * time.Millisecond, 2}, {3 * time.Second, 2}} {
 		t.Run(fmt.Sprintf("window %v, daemons %d", c.window, c.daemons), func(t *testing.T) {
-			contract(t, func(t *testing.T, at place) {
+			on := contract
+			if c.daemons < 10 { // once on every Redis will do
+				on = func(t *testing.T, f func(*testing.T, place)) { f(t, real(t)) }
+			}
+			on(t, func(t *testing.T, at place) {
 				var pools []*store.Pool
 				for range c.daemons {
 					pools = append(pools, at.pool(t))
 				}
-				plant(t, pools[0], record.Cooling, now(t, pools[0]), ids(0, 500)...)
+				n := 500
+				if strings.Contains(t.Name(), "miniredis") { // slow with large sets
+					n = 150
+				}
+				plant(t, pools[0], record.Cooling, now(t, pools[0]), ids(0, n)...)
 				dice := rand.New(rand.NewPCG(1, uint64(c.daemons)))
 				began := now(t, pools[0])
-				for i := range 150 {
+				for i := range 80 {
 					d := dice.IntN(c.daemons)
 					r := request(50)
 					r.Daemon, r.PerTick, r.Window, r.Lease = fmt.Sprint(d), perTick, c.window, time.Hour
 					claim(t, pools[d], r)
-					if i == 40 {
-						recheckAll(t, pools[0], 500)
+					if i == 30 {
+						recheckAll(t, pools[0], n)
 					}
 					at.later(t, c.window/20+time.Duration(dice.Int64N(int64(c.window/5))))
 				}

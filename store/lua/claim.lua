@@ -3,7 +3,7 @@
 --      8 tokens 9 admitted 10 clock 11 budget 12 daemons 13 events
 -- ARGV 1-4 as in clock.lua 5 daemon 6 nonce 7 slots 8 per_tick 9 window ms 10 rate per s
 --      11 ms after which a silent daemon is dead 12 events kept
--- Returns, all as strings, {now, freed, due left, records, daemons, id, lane, token, record, url, ...}
+-- Returns {now, freed, due left, records, daemons, id, lane, token, record, url, ...}, all as strings
 local slots, per_tick, window, rate, alive = number(7), number(8), number(9), number(10), number(11), number(12)
 local lanes, now, held = lane_keys(3), pool_time(KEYS[10], true)
 local freed = now >= held and expire(KEYS[7], KEYS[8], lanes, now) or 0

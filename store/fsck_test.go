@@ -1,0 +1,277 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"proxyward/store"
+	"proxyward/store/record"
+)
+
+// Each violation is planted with a plain client in a pool that is otherwise sound: a
+// candidate 0, an eligible 1, a cooling 2, a disabled 3, and a leased candidate 4.
+func TestFsckFindsWhatIsWrong(t *testing.T) {
+	z := func(score float64, i int) redis.Z { return redis.Z{Score: score, Member: id(i)} }
+	cases := []struct {
+		name      string
+		plant     func(ctx context.Context, r redis.Cmdable, key func(string) string)
+		invariant string
+		about     int // endpoint; -1: the pool
+	}{
+		{"in two lanes", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZAdd(ctx, key("due:urgent"), z(5, 0))
+		}, "I1", 0},
+		{"in no lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZRem(ctx, key("due:candidate"), id(0))
+		}, "I1", 0},
+		{"in another state's lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZRem(ctx, key("due:recheck"), id(1))
+			r.ZAdd(ctx, key("due:candidate"), z(5, 1))
+		}, "I1", 1},
+		{"a cooling one in the urgent lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZRem(ctx, key("due:recovery"), id(2))
+			r.ZAdd(ctx, key("due:urgent"), z(5, 2))
+		}, "I1", 2},
+		{"a disabled one in a lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZAdd(ctx, key("due:candidate"), z(5, 3))
+		}, "I1", 3},
+		{"leased and in a lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZAdd(ctx, key("due:candidate"), z(5, 4))
+		}, "I1", 4},
+		{"a lease without a token", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HDel(ctx, key("tokens"), id(4))
+		}, "I1", 4},
+		{"a token without a lease", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("tokens"), id(0), "candidate.5.x")
+		}, "I1", 0},
+		{"a lease that goes back to another state's lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("tokens"), id(4), "recovery.5.x")
+		}, "I1", 4},
+		{"a lane entry without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZAdd(ctx, key("due:recovery"), z(5, 50))
+		}, "I1", 50},
+		{"a lease without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZAdd(ctx, key("leases"), z(5, 50))
+		}, "I1", 50},
+		{"a token without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("tokens"), id(50), "candidate.5.x")
+		}, "I1", 50},
+		{"a URL without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("urls"), id(50), "http://u:p@10.0.0.1:1")
+		}, "I1", 50},
+		{"a record that cannot be read", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("endpoints"), id(0), `{"state":`)
+		}, "I1", 0},
+		{"a record of no known state", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("endpoints"), id(0), `{"state":"dead"}`)
+		}, "I1", 0},
+		{"disabled without a hold", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("endpoints"), id(3), `{"state":"disabled"}`)
+		}, "I1", 3},
+		{"held, yet not disabled", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("endpoints"), id(0), `{"state":"candidate","holds":["operator"]}`)
+		}, "I1", 0},
+		{"a stray member", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZIncrBy(ctx, key("eligible"), 1, id(50))
+		}, "I2", 50},
+		{"a removed member brought back", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZIncrBy(ctx, key("eligible"), 1, id(2))
+		}, "I2", 2},
+		{"a member missing", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZRem(ctx, key("eligible"), id(1))
+		}, "I2", 1},
+		{"a count of the eligible too high", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HIncrBy(ctx, key("counts"), "eligible", 1)
+			r.HIncrBy(ctx, key("counts"), "cooling", -1)
+		}, "I4", -1},
+		{"a count too low", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HIncrBy(ctx, key("counts"), "candidate", -1)
+		}, "I4", -1},
+		{"a record without a count", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("endpoints"), id(50), `{"state":"candidate"}`)
+			r.ZAdd(ctx, key("due:candidate"), z(5, 50))
+		}, "I4", -1},
+		{"lanes that hold one too few", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.ZRem(ctx, key("due:candidate"), id(0))
+		}, "I4", -1},
+		{"allocations counted in two places", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("endpoints"), id(1), `{"state":"eligible","allocations":4}`)
+		}, "I6", 1},
+		{"allocations below zero", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("endpoints"), id(2), `{"state":"cooling","allocations":-4}`)
+		}, "I6", 2},
+		{"a password in a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("urls"), id(2), "http://u:s%40cret@10.0.0.1:2")
+			r.HSet(ctx, key("endpoints"), id(2), `{"state":"cooling","detail":"dial u:s@cret@10.0.0.1"}`)
+		}, "I7", 2},
+		{"an encoded password in a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("urls"), id(2), "http://u:s%40cret@10.0.0.1:2")
+			r.HSet(ctx, key("endpoints"), id(2), `{"state":"cooling","detail":"sent Basic dTpzQGNyZXQ="}`)
+		}, "I7", 2},
+		{"a password in an id", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+			r.HSet(ctx, key("endpoints"), "http://u:pw@10.0.0.1:2", `{"state":"disabled","holds":["operator"]}`)
+		}, "I7", -2},
+	}
+	contract(t, func(t *testing.T, at place) {
+		for _, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				at.flush(t)
+				p := at.store(t).Pool(check)
+				plant(t, p, record.Candidate, 1, id(4))
+				one(t, p)
+				for i, state := range []record.State{record.Candidate, record.Eligible, record.Cooling, record.Disabled} {
+					plant(t, p, state, 1<<45, id(i))
+				}
+				sound(t, p)
+				c.plant(t.Context(), at.raw, at.key)
+				about := "http://u:pw@10.0.0.1:2"
+				if c.about >= 0 {
+					about = id(c.about)
+				} else if c.about == -1 {
+					about = ""
+				}
+				r, err := p.Fsck(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				found, seen := false, map[store.Violation]bool{}
+				for _, v := range r.Violations {
+					found = found || v.Invariant == c.invariant && v.Endpoint == about
+					if about != "" && v.Endpoint != "" && v.Endpoint != about || v.What == "" || seen[v] {
+						t.Errorf("told %+v", v)
+					}
+					seen[v] = true
+				}
+				if !found {
+					t.Errorf("no %s of %q in %+v", c.invariant, about, r.Violations)
+				}
+			})
+		}
+	})
+}
+
+// Daemons and operators work as hard as they can; fsck looks on.
+func TestFsckRaisesNoFalseAlarm(t *testing.T) {
+	at := real(t)
+	p := at.pool(t)
+	plant(t, p, record.Candidate, 1, ids(0, 300)...)
+	end := time.Now().Add(2 * time.Second)
+	going := func() bool { return time.Now().Before(end) }
+	var work sync.WaitGroup
+	var commits, amends atomic.Int64
+	for d := range 3 {
+		p := at.pool(t)
+		work.Go(func() {
+			for going() {
+				commits.Add(probeAll(t, t.Context(), p, fmt.Sprint(d)))
+			}
+		})
+	}
+	for range 2 {
+		p := at.pool(t)
+		work.Go(func() {
+			for going() {
+				amends.Add(meddle(t, t.Context(), p))
+			}
+		})
+	}
+	rounds := 0
+	for ; going() || rounds < 5; rounds++ {
+		sound(t, p)
+	}
+	work.Wait()
+	if commits.Load() < 500 || amends.Load() < 100 {
+		t.Errorf("%d commits, %d amends, %d checks: too little to mean anything", commits.Load(), amends.Load(), rounds)
+	}
+}
+
+// probeAll claims and commits, gives back or abandons at random.
+func probeAll(t *testing.T, ctx context.Context, p *store.Pool, daemon string) (done int64) {
+	r := store.Claim{Daemon: daemon, Slots: 20, Lease: 50 * time.Millisecond, PerTick: 1000, Window: time.Second, Rate: 1e6, Alive: time.Second}
+	g, err := p.Claim(ctx, r)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	var changes []store.Change
+	var back []store.Return
+	states := []record.State{record.Eligible, record.Eligible, record.Cooling, record.Candidate}
+	for _, l := range g.Leases {
+		switch n := rand.IntN(10); {
+		case n == 0: // lost
+		case n == 1:
+			back = append(back, store.Return{Lease: l, Delay: time.Duration(rand.IntN(2)) * time.Millisecond})
+		default:
+			changes = append(changes, move(l, states[rand.IntN(len(states))], g.Now, time.Duration(rand.IntN(30))*time.Millisecond))
+		}
+	}
+	codes, err := p.Commit(ctx, r.Lease, scores, changes)
+	if backErr := p.GiveBack(ctx, r.Lease, back); err != nil || backErr != nil {
+		t.Error(err, backErr)
+	}
+	for _, c := range codes {
+		if c == store.Applied {
+			done++
+		}
+	}
+	return done
+}
+
+// meddle disables, enables, asks for, forgets and lists again what it meets.
+func meddle(t *testing.T, ctx context.Context, p *store.Pool) (done int64) {
+	some := ids(0, 300)
+	rand.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+	some = some[:20]
+	entries, bad, err := p.Look(ctx, some)
+	if err != nil || len(bad) > 0 {
+		t.Error(err, bad)
+		return 0
+	}
+	var changes []store.Change
+	var forget []store.Entry
+	for _, e := range entries {
+		next := e.Record.Clone()
+		tr := record.Transition{From: e.Record.State, To: record.Candidate, DueMs: 1, DelayMs: 1000}
+		switch {
+		case !e.Known() || e.Record.State == record.Disabled:
+			next.Holds = nil
+		case rand.IntN(3) == 0:
+			forget = append(forget, e)
+			continue
+		default:
+			tr.To, tr.DueMs, next.Holds = record.Disabled, 0, []record.Hold{record.Operator}
+		}
+		next.State = tr.To
+		tr.Next = next
+		changes = append(changes, store.Change{ID: e.ID, Old: e.Raw, Transition: tr, URL: "http://u:p@" + e.ID[7:]})
+	}
+	codes, amendErr := p.Amend(ctx, changes)
+	_, forgetErr := p.Forget(ctx, forget)
+	_, askErr := p.Recheck(ctx, rand.IntN(store.MaxPriority+1), some)
+	if amendErr != nil || forgetErr != nil || askErr != nil {
+		t.Error(amendErr, forgetErr, askErr)
+	}
+	for _, c := range codes {
+		if c == store.Applied {
+			done++
+		}
+	}
+	return done
+}
+
+func TestFsckCountsWhatItChecked(t *testing.T) {
+	contract(t, func(t *testing.T, at place) {
+		p := at.pool(t)
+		plant(t, p, record.Candidate, 1, ids(0, 450)...)
+		if r, err := p.Fsck(t.Context()); err != nil || r.Checked != 450 || r.Violations == nil || len(r.Violations) != 0 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
