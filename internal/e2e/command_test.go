@@ -72,3 +72,23 @@ func decode[T any](t *testing.T, text string) (v T) {
 	}
 	return v
 }
+
+// explained is the part of `explain --json` that tests look at.
+type explained struct {
+	Record struct {
+		State, Stage, Reason, Blame, Detail, Note string
+		PauseMs                                   int64 `json:"pause_ms"`
+		LastProbeMs                               int64 `json:"last_probe_ms"`
+		Classes                                   map[string]struct{ N int }
+		Holds, Sources                            []string
+	}
+	History []struct {
+		From, To, Stage, Reason string
+		PauseMs                 int64 `json:"pause_ms"`
+	}
+}
+
+func explain(t *testing.T, config, id string) explained {
+	t.Helper()
+	return decode[explained](t, ok(t, "explain", "--config", config, "--json", id))
+}

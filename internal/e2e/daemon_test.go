@@ -50,11 +50,14 @@ func start(t *testing.T, args ...string) *daemon {
 	t.Cleanup(func() {
 		d.kill()
 		if t.Failed() {
-			t.Logf("%s said:\n%.6000s%.6000s", strings.Join(d.cmd.Args, " "), d.out, d.err)
+			t.Logf("%s said:\n%s%s", strings.Join(d.cmd.Args, " "), end(d.out.String()), end(d.err.String()))
 		}
 	})
 	return d
 }
+
+// end is as much of the end as a reader wants to see.
+func end(s string) string { return s[max(0, len(s)-3000):] }
 
 func (d *daemon) signal(s syscall.Signal) { d.cmd.Process.Signal(s) }
 

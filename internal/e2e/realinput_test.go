@@ -26,22 +26,6 @@ checks:
       - {file: "LIST"}
 `
 
-// explained is the part of `explain --json` that tests look at.
-type explained struct {
-	Record struct {
-		State, Stage, Reason, Blame, Detail, Note string
-		PauseMs                                   int64 `json:"pause_ms"`
-		Classes                                   map[string]struct{ N int }
-		Holds, Sources                            []string
-	}
-	Next struct{ Words string }
-}
-
-func explain(t *testing.T, config, id string) explained {
-	t.Helper()
-	return decode[explained](t, ok(t, "explain", "--config", config, "--json", id))
-}
-
 func TestRealProxiesDeadOnesAndAWrongPassword(t *testing.T) {
 	t.Parallel()
 	redis, site := testenv.Redis(t), newTarget(t)
