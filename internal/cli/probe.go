@@ -22,7 +22,7 @@ type probeFlags struct {
 	concurrency   int
 	timeout       time.Duration
 	verbose       bool
-	json          bool
+	json, csv     bool
 }
 
 func (a *app) probeCommand() *cobra.Command {
@@ -48,10 +48,14 @@ takes the check's own lists. Exit status 1 if any failed.`,
 	c.Flags().DurationVar(&f.timeout, "timeout", 0, "for a whole probe, with --target (0: 15s)")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show the conversation, passwords masked")
 	jsonFlag(c, &f.json)
+	c.Flags().BoolVar(&f.csv, "csv", false, "print CSV with a head line")
 	return c
 }
 
 func (a *app) probe(ctx context.Context, f *probeFlags) error {
+	if f.json && f.csv {
+		return errors.New("--json and --csv: choose one")
+	}
 	if f.concurrency < 1 {
 		return errors.New("bad value for --concurrency: write a number from 1 on")
 	}
@@ -63,7 +67,7 @@ func (a *app) probe(ctx context.Context, f *probeFlags) error {
 	if err != nil {
 		return err
 	}
-	r := &probeReport{app: a, style: a.style(), check: check.Name, total: len(list), asJSON: f.json, verbose: f.verbose, began: time.Now()}
+	r := newProbeReport(a, f, check.Name, len(list))
 	probeAll(ctx, check.Transaction, list, f.concurrency, r)
 	return r.end(ctx)
 }

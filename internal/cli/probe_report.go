@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -35,42 +36,56 @@ type probeReport struct {
 	style   screen.Style
 	check   string
 	total   int // endpoints to probe
-	asJSON  bool
 	verbose bool
 	began   time.Time
+	print   func(result) error
+	story   bool // for people: a summary follows
+	whole   bool // one endpoint: the conversation is part of its story
+	bar     *progress
 
 	passed, failed int
 	classes        map[string]int // failures by stage.reason
 	fault          error          // of writing
 }
 
+func newProbeReport(a *app, f *probeFlags, check string, total int) *probeReport {
+	r := &probeReport{app: a, style: a.style(), check: check, total: total, verbose: f.verbose, began: time.Now(), classes: map[string]int{}}
+	switch {
+	case f.json:
+		r.print = func(one result) error { return a.printJSON(r.json(one)) }
+	case f.csv:
+		r.print = r.csvPrinter()
+	case total == 1:
+		r.print, r.whole = r.waterfall, true
+	default:
+		r.print, r.story = r.line, true
+	}
+	r.bar = a.newProgress(total)
+	return r
+}
+
 func (r *probeReport) add(one result) {
 	v := one.verdict
-	if r.classes == nil {
-		r.classes = map[string]int{}
-	}
 	if v.Passed {
 		r.passed++
 	} else {
 		r.failed++
 		r.classes[v.Class()]++
 	}
-	var err error
-	switch {
-	case r.asJSON:
-		if r.verbose { // the data stays alone on standard output
-			r.conversation(r.app.err, one)
-		}
-		err = r.app.printJSON(r.json(one))
-	case r.total == 1:
-		err = r.waterfall(one)
-	default:
-		if r.verbose {
-			r.conversation(r.app.out, one)
-		}
-		err = r.line(one)
+	r.bar.clear()
+	if r.verbose && !r.whole {
+		r.conversation(r.talk(), one)
 	}
-	r.fault = cmp.Or(r.fault, err)
+	r.fault = cmp.Or(r.fault, r.print(one))
+	r.bar.draw(r.passed, r.failed)
+}
+
+// talk is where conversations go: data stays alone on standard output.
+func (r *probeReport) talk() io.Writer {
+	if r.story {
+		return r.app.out
+	}
+	return r.app.err
 }
 
 func (r *probeReport) json(one result) probeJSON {
@@ -100,7 +115,7 @@ func (r *probeReport) line(one result) error {
 	if v.Status > 0 {
 		status = strconv.Itoa(v.Status)
 	}
-	text := fmt.Sprintf("  %8s  %3s  %-42s", screen.Span(v.Total), status, one.endpoint.ID())
+	text := fmt.Sprintf("  %8s  %3s  %-42s", span(v.Total), status, one.endpoint.ID())
 	if why != "" {
 		text += "  " + why
 	}
@@ -114,7 +129,8 @@ func (r *probeReport) line(one result) error {
 // end prints the summary and gives the answer.
 func (r *probeReport) end(ctx context.Context) error {
 	done := r.passed + r.failed
-	if !r.asJSON && r.total > 1 {
+	r.bar.clear()
+	if r.story {
 		r.summary(done)
 	}
 	switch {

@@ -99,7 +99,11 @@ func (p place) trouble(err error) string {
 	case errors.As(err, &dns):
 		return fmt.Sprintf("no Redis found: the name in %s has no address: correct it", p.name)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
-		return fmt.Sprintf("Redis at %s does not answer: see whether it runs and whether a firewall is between", p.name)
+		words := "see whether it runs and whether a firewall is between"
+		if strings.HasPrefix(p.address.URL, "rediss:") {
+			words += ", and whether it speaks TLS (else write redis://)"
+		}
+		return fmt.Sprintf("Redis at %s does not answer: %s", p.name, words)
 	case errors.As(err, &op):
 		return fmt.Sprintf("no Redis answers at %s: %s", p.name, p.startWords())
 	case strings.HasSuffix(text, "EOF"):
@@ -123,7 +127,7 @@ func isTimeout(err error) bool {
 // replies are errors that Redis itself gives, and what they mean.
 var replies = []struct{ sign, words string }{
 	{"WRONGPASS", "refuses the user or the password: correct redis.username and redis.password_file"},
-	{"NOAUTH", "wants a password: set redis.password_file in the configuration"},
+	{"NOAUTH", "wants a password: set redis.password_file in the configuration, or write it into the URL of --redis"},
 	{"AUTH failed", "refuses the password: correct redis.password_file"},
 	{"invalid password", "refuses the password: correct redis.password_file"},
 	{"without any password configured", "has no password, yet one is given: remove it, or set one there"},

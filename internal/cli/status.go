@@ -36,6 +36,7 @@ type checkJSON struct {
 	NowMs        int64            `json:"now_ms"` // pool time
 
 	status store.Status
+	stray  bool // there is a configuration, and it does not name the check
 }
 
 type guardJSON struct {
@@ -124,6 +125,7 @@ func (s *session) statusOf(ctx context.Context, name string) (checkJSON, error) 
 		Leases: status.Leases, Trickle: check.Trickle.PerTick, Admitted: status.Admitted, Daemons: live(status),
 		LastCommitMs: status.LastCommitMs, NowMs: status.Now, status: status}
 	c.Owned = configured || s.config == nil && len(c.Daemons) > 0
+	c.stray = s.config != nil && !configured
 	for _, state := range record.States {
 		c.States[string(state)] = countOf(status, state)
 	}

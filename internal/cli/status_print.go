@@ -89,8 +89,8 @@ func (c checkJSON) warnings() (found []string) {
 	if len(c.Daemons) == 0 {
 		found = append(found, "no daemon is alive: nobody probes; workers go on with who is eligible")
 	}
-	if !c.Owned && len(c.Daemons) == 0 {
-		found = append(found, "not owned: `proxyward purge --check "+c.Name+"` removes it")
+	if c.stray {
+		found = append(found, "not in the configuration: `proxyward purge --check "+c.Name+"` removes it")
 	}
 	if c.Guard.Open {
 		found = append(found, "the guard is open "+screen.Ago(c.Guard.SinceMs, c.NowMs)+": "+c.Guard.Why)

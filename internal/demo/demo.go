@@ -48,10 +48,10 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer st.Close()
 	s, err := raise(cast)
-	defer s.Close()
 	if err != nil {
 		return err
 	}
+	defer s.Close()
 	return s.perform(ctx, o, server, st, began)
 }
 

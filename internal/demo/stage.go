@@ -34,22 +34,29 @@ type member struct {
 	endpoint endpoint.Endpoint // as our list has it
 }
 
-// raise starts the target and the cast. Close ends them, also after an error.
+// raise starts the target and the cast; Close ends them.
 func raise(cast []part) (*stage, error) {
 	s := &stage{began: time.Now(), open: map[net.Conn]bool{}}
-	var err error
+	if err := s.raise(cast); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *stage) raise(cast []part) (err error) {
 	if s.target, err = s.serve(http.StatusOK, page); err != nil {
-		return s, err
+		return err
 	}
 	if s.repair, err = s.serve(http.StatusServiceUnavailable, "The shop is closed for maintenance.\n"); err != nil {
-		return s, err
+		return err
 	}
 	for _, p := range cast {
 		if err := s.enter(p); err != nil {
-			return s, err
+			return err
 		}
 	}
-	return s, nil
+	return nil
 }
 
 func listen() (net.Listener, error) {
