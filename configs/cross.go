@@ -38,7 +38,7 @@ func (d *decoder) longer(path string, base, most time.Duration) {
 	d.wrong(path+".base", "%s is longer than max, %s: lower base or raise max", writeSpan(base), writeSpan(most))
 }
 
-// sources are the lists that this version can read.
+// sources are the lists of a check.
 func (d *decoder) sources(c *checkFile, path string) []scheduler.Source {
 	var out []scheduler.Source
 	seen := map[string]int{}
@@ -68,6 +68,8 @@ func (d *decoder) source(s *sourceFile, path string) {
 		d.wrong(path+".url", "beside file: write them as two entries")
 	case s.URL.value != "" && !webAddress(s.URL.value):
 		d.wrong(path+".url", "not the address of a list: write http://HOST/PATH or https://HOST/PATH (the value is not shown)")
+	case s.URL.value == "" && d.given(path+".allow_private"):
+		d.wrong(path+".allow_private", "beside file: only lists from the web are kept off private addresses; remove it")
 	}
 }
 

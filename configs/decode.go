@@ -15,7 +15,7 @@ type decoder struct {
 }
 
 // maxValues is how many values a file may have after its aliases are followed.
-const maxValues = 50_000
+const maxValues = 20_000
 
 func newDecoder(file string, env Env) *decoder {
 	return &decoder{&faultList{file: file}, env, map[string]place{}, map[string]bool{}, maxValues}

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"fmt"
 	"time"
 
 	"proxyward/checks"
@@ -69,6 +70,11 @@ func (d *decoder) yield(c *checkFile, path string, tick time.Duration) {
 		c.Cooldown.Max = max(c.Cooldown.Max, c.Cooldown.Base)
 	} else if !d.given(path + ".cooldown.base") {
 		c.Cooldown.Base = min(c.Cooldown.Base, c.Cooldown.Max)
+	}
+	for i := range c.Endpoints {
+		if s := &c.Endpoints[i]; s.URL.value != "" && !d.given(fmt.Sprintf("%s.endpoints[%d].refresh", path, i)) {
+			s.Refresh = "@every 10m" // somebody else's server
+		}
 	}
 }
 

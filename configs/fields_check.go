@@ -55,8 +55,8 @@ func sourceFields(s *sourceFile) object {
 		{"file", anyText(&s.File), "A list, one endpoint a line."},
 		{"url", secretText(&s.URL), "A list on the web."},
 		{"scheme", word(&s.Scheme, endpoint.Schemes...), "Of lines that name none."},
-		{"refresh", crontab(&s.Refresh), "When the list is read again, as a cron expression."},
-		{"allow_private", boolean(&s.AllowPrivate), "The list may name loopback and private addresses."},
+		{"refresh", crontab(&s.Refresh), "When the list is read again, as a cron expression; @every 10m for a url."},
+		{"allow_private", boolean(&s.AllowPrivate), "A list from the web may lead to, and name, private addresses."},
 	}
 }
 

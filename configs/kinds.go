@@ -20,7 +20,7 @@ func textMap(to *map[string]text) value {
 }
 
 func word[T ~string](to *T, words ...string) value {
-	return scalar[T]{to: to, want: oneOf(words), is: schema{"enum": words},
+	return scalar[T]{to: to, want: oneOf(words), is: func() schema { return schema{"enum": words} },
 		parse: func(s string) (T, bool) { return T(s), slices.Contains(words, s) }}
 }
 
@@ -33,13 +33,13 @@ func oneOf(words []string) string {
 }
 
 func boolean(to *bool) value {
-	return scalar[bool]{to: to, want: "true or false", bare: true, is: schema{"type": "boolean"},
+	return scalar[bool]{to: to, want: "true or false", bare: true, is: func() schema { return schema{"type": "boolean"} },
 		parse: func(s string) (bool, bool) { return s == "true", s == "true" || s == "false" }}
 }
 
 func whole(to *int, least, most int) value {
 	return scalar[int]{to: to, want: fmt.Sprintf("a whole number from %d to %d", least, most), bare: true,
-		is: schema{"type": "integer", "minimum": least, "maximum": most},
+		is: func() schema { return schema{"type": "integer", "minimum": least, "maximum": most} },
 		parse: func(s string) (int, bool) {
 			n, err := strconv.Atoi(s)
 			return n, err == nil && least <= n && n <= most
@@ -48,7 +48,7 @@ func whole(to *int, least, most int) value {
 
 func number(to *float64, least, most float64) value {
 	return scalar[float64]{to: to, want: fmt.Sprintf("a number from %g to %g", least, most), bare: true,
-		is: schema{"type": "number", "minimum": least, "maximum": most},
+		is: func() schema { return schema{"type": "number", "minimum": least, "maximum": most} },
 		parse: func(s string) (float64, bool) {
 			f, ok := parseNumber(s)
 			return f, ok && least <= f && f <= most
@@ -57,7 +57,9 @@ func number(to *float64, least, most float64) value {
 
 func share(to *float64) value {
 	return scalar[float64]{to: to, want: "a share from 0 to 1, or per cent: 0.5 or 50%",
-		is: schema{"anyOf": []schema{{"type": "number", "minimum": 0, "maximum": 1}, pattern(`^[0-9.]+ *%$`)}},
+		is: func() schema {
+			return schema{"anyOf": []schema{{"type": "number", "minimum": 0, "maximum": 1}, pattern(`^[0-9.]+ *%$`)}}
+		},
 		parse: func(s string) (float64, bool) {
 			f, ok := parseShare(s)
 			return f, ok && f <= 1
@@ -73,7 +75,7 @@ func span(to *time.Duration, least time.Duration) value {
 	if least > 0 {
 		want += ", at least " + writeSpan(least)
 	}
-	return scalar[time.Duration]{to: to, want: want, is: pattern(`^([0-9.]+(ns|us|µs|ms|s|m|h|d))+$|^0$`),
+	return scalar[time.Duration]{to: to, want: want, is: func() schema { return pattern(`^([0-9.]+(ns|us|µs|ms|s|m|h|d))+$|^0$`) },
 		shown: func(d time.Duration) any { return writeSpan(d) },
 		parse: func(s string) (time.Duration, bool) {
 			d, ok := parseSpan(s)
@@ -83,7 +85,9 @@ func span(to *time.Duration, least time.Duration) value {
 
 func size(to *int64) value {
 	return scalar[int64]{to: to, want: "a size such as 512, 64KiB or 1MiB, at least 1", shown: writeSize,
-		is: schema{"anyOf": []schema{{"type": "integer", "minimum": 1}, pattern(`^[0-9.]+ *([KMG]iB|[kKMG]?B)?$`)}},
+		is: func() schema {
+			return schema{"anyOf": []schema{{"type": "integer", "minimum": 1}, pattern(`^[0-9.]+ *([KMG]iB|[kKMG]?B)?$`)}}
+		},
 		parse: func(s string) (int64, bool) {
 			n, ok := parseSize(s)
 			return n, ok && n >= 1
@@ -92,7 +96,9 @@ func size(to *int64) value {
 
 func rate(to *float64) value {
 	return scalar[float64]{to: to, want: "a rate such as 200/s, 60/m or 1000/h, over 0", shown: writeRate,
-		is: schema{"anyOf": []schema{{"type": "number", "exclusiveMinimum": 0}, pattern(`^[0-9.]+ */ *[smh]$`)}},
+		is: func() schema {
+			return schema{"anyOf": []schema{{"type": "number", "exclusiveMinimum": 0}, pattern(`^[0-9.]+ */ *[smh]$`)}}
+		},
 		parse: func(s string) (float64, bool) {
 			f, ok := parseRate(s)
 			return f, ok && f > 0 && f <= 1e6
@@ -101,24 +107,26 @@ func rate(to *float64) value {
 
 func crontab(to *string) value {
 	return scalar[string]{to: to, want: `a cron expression: "*/10 * * * *", @hourly or "@every 1m" (1s at least)`,
-		is: schema{"type": "string"}, parse: parseCron}
+		is: func() schema { return schema{"type": "string"} }, parse: parseCron}
 }
 
 func tick(to *time.Duration) value {
 	return scalar[time.Duration]{to: to, want: `"@every 1s", in whole seconds up to 1h (other cron expressions follow the wall clock)`,
-		is: pattern(`^@every +[0-9hms]+$`), parse: parseTick,
+		is: func() schema { return pattern(`^@every +[0-9hms]+$`) }, parse: parseTick,
 		shown: func(d time.Duration) any { return "@every " + writeSpan(d) }}
 }
 
 func floor(to *Floor) value {
 	return scalar[Floor]{to: to, want: "a number of endpoints or per cent of them: 20 or 10%; 0 is off", parse: parseFloor,
-		is:    schema{"anyOf": []schema{{"type": "integer", "minimum": 0}, pattern(`^[0-9.]+ *%$`)}},
+		is: func() schema {
+			return schema{"anyOf": []schema{{"type": "integer", "minimum": 0}, pattern(`^[0-9.]+ *%$`)}}
+		},
 		shown: func(f Floor) any { return f.Count }}
 }
 
 func initial(to *int64) value {
 	return scalar[int64]{to: to, want: "min or a whole number from 0", parse: parseInitial,
-		is:    schema{"anyOf": []schema{{"const": "min"}, {"type": "integer", "minimum": 0}}},
+		is:    func() schema { return schema{"anyOf": []schema{{"const": "min"}, {"type": "integer", "minimum": 0}}} },
 		shown: func(int64) any { return "min" }}
 }
 

@@ -18,10 +18,7 @@ func (t text) MarshalJSON() ([]byte, error) { return json.Marshal(t.written) }
 
 // free is a field that takes any text. Numbers and words like true are taken as they are
 // written: min_version: 1.2 needs no quotes.
-type free struct {
-	to *text
-	is schema
-}
+type free struct{ to *text }
 
 func (f free) read(d *decoder, n *node, path string) {
 	if s, ok := d.scalar(n, path, "text"); ok {
@@ -35,8 +32,8 @@ type scalar[T any] struct {
 	want  string // what would be right
 	bare  bool   // quotes make it another type
 	parse func(string) (T, bool)
-	shown func(T) any // the default, for the schema; nil: as it is
-	is    schema
+	shown func(T) any   // the default, for the schema; nil: as it is
+	is    func() schema // built only when it is asked for: a file makes many fields
 }
 
 func (f scalar[T]) read(d *decoder, n *node, path string) {
@@ -74,7 +71,7 @@ func (f optional[T]) read(d *decoder, n *node, path string) {
 // hidden is a free text that no message may hold.
 type hidden struct{ to *text }
 
-func (f hidden) read(d *decoder, n *node, path string) { free{to: f.to}.read(d, n, path) }
+func (f hidden) read(d *decoder, n *node, path string) { free(f).read(d, n, path) }
 
 // texts is a list of free texts.
 type texts struct{ to *[]text }

@@ -60,7 +60,7 @@ func (m dict[T]) schema() schema {
 }
 
 func (f scalar[T]) schema() schema {
-	s := orReference(f.is)
+	s := orReference(f.is())
 	var shown any = *f.to
 	if f.shown != nil {
 		shown = f.shown(*f.to)
@@ -79,9 +79,6 @@ func (f optional[T]) schema() schema {
 
 func (f free) schema() schema {
 	s := schema{"type": []string{"string", "number", "boolean"}}
-	for k, v := range f.is {
-		s[k] = v
-	}
 	if f.to.written != "" {
 		s["default"] = f.to.written
 	}

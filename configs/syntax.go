@@ -21,6 +21,8 @@ const (
 	maxDepth  = 32
 )
 
+const emptyFile = "empty: write at least one check; configs/minimal.yaml is an example"
+
 // read parses a file into nodes. Where it returns nil, what is wrong is in the list.
 func read(source []byte, faults *faultList) *node {
 	source = bytes.TrimPrefix(source, []byte("\xef\xbb\xbf"))
@@ -44,7 +46,11 @@ func read(source []byte, faults *faultList) *node {
 	if body == nil {
 		return nil
 	}
-	return (&grower{faults, map[string]*node{}}).grow(body, "")
+	root := (&grower{faults, map[string]*node{}}).grow(body, "")
+	if root.kind == null {
+		faults.add(root.at, "", emptyFile)
+	}
+	return root
 }
 
 // printable refuses what YAML forbids (1.2.2, section 5.1), at its place.
@@ -112,7 +118,7 @@ func document(file *ast.File, faults *faultList) ast.Node {
 	}
 	switch {
 	case len(bodies) == 0:
-		faults.add(place{1, 1}, "", "empty: write at least one check; configs/minimal.yaml is an example")
+		faults.add(place{1, 1}, "", emptyFile)
 		return nil
 	case len(bodies) > 1 || len(file.Docs) > 1:
 		at := place{1, 1}
