@@ -11,9 +11,10 @@ import (
 
 // dialTCP opens a TCP connection by hand on Go's poller: without the name lookups, address
 // copies and socket options of net.Dialer it costs about half. An error that the kernel
-// gives before a packet is sent is a *localDialError.
-func dialTCP(ctx context.Context, addr netip.AddrPort, end time.Time) (net.Conn, error) {
-	fd, err := socket(addr)
+// gives before a packet is sent is a *localDialError. flights says that messages will be sent
+// one after another without an answer between them.
+func dialTCP(ctx context.Context, addr netip.AddrPort, end time.Time, flights bool) (net.Conn, error) {
+	fd, err := socket(addr, flights)
 	if err != nil {
 		return nil, &localDialError{err}
 	}
@@ -33,10 +34,10 @@ func dialTCP(ctx context.Context, addr netip.AddrPort, end time.Time) (net.Conn,
 	return c, nil
 }
 
-// socket makes one that gives its port back at once when closed (SO_LINGER 0) and sends
-// small messages without waiting (a handshake's last flight and the request follow
-// each other; Nagle's algorithm would hold the second back).
-func socket(addr netip.AddrPort) (int, error) {
+// socket makes one that gives its port back at once when closed (SO_LINGER 0). A TLS
+// handshake's last flight and the request follow each other: Nagle's algorithm would hold
+// the second back, and only there.
+func socket(addr netip.AddrPort, flights bool) (int, error) {
 	family := syscall.AF_INET
 	if addr.Addr().Is6() {
 		family = syscall.AF_INET6
@@ -45,7 +46,9 @@ func socket(addr netip.AddrPort) (int, error) {
 	if err != nil {
 		return -1, os.NewSyscallError("socket", err)
 	}
-	syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	if flights {
+		syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	}
 	syscall.SetsockoptLinger(fd, syscall.SOL_SOCKET, syscall.SO_LINGER, &syscall.Linger{Onoff: 1})
 	return fd, nil
 }

@@ -101,7 +101,7 @@ func (p *probe) dial(addr netip.AddrPort, end time.Time) *failure {
 		c, err = p.opts.Dial(ctx, addr)
 		cancel()
 	} else {
-		c, err = dialTCP(ctx, addr, end)
+		c, err = dialTCP(ctx, addr, end, p.req.origin.secure || p.ep.Scheme == "https")
 	}
 	if err != nil {
 		return p.notConnected(err)
