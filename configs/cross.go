@@ -28,6 +28,10 @@ func (d *decoder) checkPolicy(c *checkFile, path string, tick time.Duration) {
 		if r.Max > 0 && r.Base > r.Max {
 			d.longer(path+".cooldown.reasons."+key, r.Base, r.Max)
 		}
+		if r.DisableAfter == 0 && d.given(path+".cooldown.reasons."+key+".disable_after") {
+			r.DisableAfter = -1 // never, whatever a less specific rule says
+			c.Cooldown.Reasons[key] = r
+		}
 	}
 	if r := c.Planned.Reports; r.DistinctWorkers > r.SuspectAfter {
 		d.wrong(path+".reports.distinct_workers", "%d workers cannot agree in suspect_after, %d, reports: lower it", r.DistinctWorkers, r.SuspectAfter)

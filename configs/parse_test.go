@@ -210,3 +210,19 @@ func TestExamplesAreSound(t *testing.T) {
 		}
 	}
 }
+
+func TestDisableAfterZeroOverrulesALessSpecificRule(t *testing.T) {
+	c := parse(t, `checks:
+  - name: a
+    request: {url: "https://shop.example/"}
+    endpoints: [{file: p.txt}]
+    cooldown:
+      reasons:
+        proxy_auth: {disable_after: 3}
+        proxy_auth.auth_rejected: {disable_after: 0, base: 1h}
+`)
+	rules := c.Checks[0].Policy.Cooldown.Reasons
+	if rules["proxy_auth"].DisableAfter != 3 || rules["proxy_auth.auth_rejected"].DisableAfter != -1 {
+		t.Errorf("%+v", rules)
+	}
+}
