@@ -50,7 +50,7 @@ func TestManySlowPeersAtOnce(t *testing.T) {
 		}
 		wg.Go(func() {
 			v := c.Run(t.Context(), ep, checks.RunOptions{})
-			if says(v) != "tunnel timeout proxy" {
+			if says(v) != "tunnel timeout proxy" && v.Blame != verdict.Local { // a machine that is too busy says so
 				t.Errorf("%s: %s", says(v), v.Detail)
 			}
 			mu.Lock()

@@ -106,7 +106,7 @@ func (p *probe) dial(addr netip.AddrPort, end time.Time) *failure {
 	if err != nil {
 		return p.notConnected(err)
 	}
-	p.raw = &counted{Conn: c, n: &p.got}
+	p.raw = &watched{Conn: c, p: p}
 	p.conn = p.raw
 	p.limited = time.Time{}
 	return nil
@@ -142,18 +142,6 @@ type localDialError struct{ err error }
 
 func (e *localDialError) Error() string { return e.err.Error() }
 func (e *localDialError) Unwrap() error { return e.err }
-
-// counted counts what comes in: whether a peer has said anything at all is evidence.
-type counted struct {
-	net.Conn
-	n *int64
-}
-
-func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	*c.n += int64(n)
-	return n, err
-}
 
 // early gives bytes that were read ahead to whoever reads next.
 type early struct {

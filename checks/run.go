@@ -48,8 +48,10 @@ type probe struct {
 	stage                 verdict.Stage
 	spent                 [maxStages]time.Duration
 	entered               [maxStages]bool
-	stageGot              int64 // got, when the stage began
-	limited               time.Time
+	stageGot              int64     // got, when the stage began
+	limited               time.Time // the deadline that raw has
+	graceEnd              time.Time // deadlines before it are moved to it
+	graced                time.Duration
 
 	interims int // 1xx heads seen before the final one
 	answer   answer

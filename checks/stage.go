@@ -34,6 +34,9 @@ func (p *probe) until(from time.Time, limit time.Duration) {
 	if limit > 0 && from.Add(limit).Before(end) {
 		end = from.Add(limit)
 	}
+	if end.Before(p.graceEnd) {
+		end = p.graceEnd
+	}
 	if end.Equal(p.limited) {
 		return
 	}
@@ -110,6 +113,8 @@ func (p *probe) local(err error) *failure {
 		return p.fail("cancelled", "")
 	case isResourceErrno(err):
 		return p.fail("no_resources", "")
+	case timedOut(err) && time.Since(p.limited) > overslept:
+		return p.fail("stalled", "")
 	case timedOut(err) && p.opts.Stalled != nil && p.opts.Stalled(p.stageAt, time.Now()):
 		return p.fail("stalled", "")
 	}
