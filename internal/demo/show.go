@@ -45,6 +45,7 @@ func (s *show) run(ctx context.Context) error {
 
 // redraw keeps one picture up to date.
 func (s *show) redraw(ctx context.Context) error {
+	s.Out.Write(s.head()) // once, uncut: it is there to be copied
 	live := screen.NewLive(s.Out)
 	defer live.End()
 	draw := func(ctx context.Context) error {
@@ -138,19 +139,22 @@ func (s *show) example() string {
 	return s.stage.members[0].endpoint.ID()
 }
 
-// picture is all of it at one moment.
+// picture is all that changes, at one moment.
 func (s *show) picture(ctx context.Context) ([]byte, error) {
 	if err := s.listen(ctx); err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	b.Write(s.head())
 	if err := s.write(ctx, &b); err != nil {
 		return nil, err
 	}
 	b.WriteByte('\n')
-	for _, n := range s.news[max(0, len(s.news)-newsShown):] {
-		fmt.Fprintln(&b, screen.Shorten(n, s.Style.Width))
+	room := newsShown
+	if height := screen.Height(s.Out); height > 0 {
+		room = max(1, min(room, height-2-bytes.Count(b.Bytes(), []byte{'\n'})))
+	}
+	for _, n := range s.news[max(0, len(s.news)-room):] {
+		fmt.Fprintln(&b, n)
 	}
 	return b.Bytes(), nil
 }
@@ -181,14 +185,21 @@ func (s *show) write(ctx context.Context, b *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	t := screen.Table{Columns: []screen.Column{{Head: "STATE"}, {Head: "ENDPOINT"}, {Head: "PLAYS", Flex: true},
-		{Head: "NEXT PROBE", Right: true}, {Head: "ALLOCATED", Right: true}, {Head: "WHY"}}}
+	roomy := s.Style.Width == 0 || s.Style.Width >= 120
+	t := screen.Table{Columns: []screen.Column{{Head: "STATE"}, {Head: "ENDPOINT"}, {Head: "NEXT", Right: true}, {Head: "ALLOC", Right: true}}}
+	if roomy {
+		t.Columns = append(t.Columns, screen.Column{Head: "PLAYS"})
+	}
+	t.Columns = append(t.Columns, screen.Column{Head: "WHY"})
 	counts := map[record.State]int{}
 	for i, e := range entries {
 		state := e.State()
 		counts[state]++
-		t.Add(screen.Cell{Text: string(state), Ink: tell.StateInk(state)}, screen.C(e.ID), screen.Cell{Text: s.stage.members[i].plays, Ink: screen.Faint},
-			screen.C(tell.Soon(e, now)), screen.C(screen.Number(e.Allocations())), screen.C(tell.Why(e)))
+		row := []screen.Cell{{Text: string(state), Ink: tell.StateInk(state)}, screen.C(e.ID), screen.C(tell.Soon(e, now)), screen.C(screen.Number(e.Allocations()))}
+		if roomy {
+			row = append(row, screen.Cell{Text: s.stage.members[i].plays, Ink: screen.Faint})
+		}
+		t.Add(append(row, screen.C(tell.Why(e)))...)
 	}
 	fmt.Fprintf(b, "%3.0f s  %d eligible, %d cooling, %d on trial, %d not judged; worker: %d of %d pages\n", time.Since(s.began).Seconds(),
 		counts[record.Eligible], counts[record.Cooling], counts[record.Permitted], counts[record.Candidate], s.worker.got.Load(), s.worker.asked.Load())

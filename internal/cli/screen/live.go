@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // Live is a picture redrawn in place on a terminal. Not for concurrent use.
@@ -32,8 +33,9 @@ func (l *Live) Draw(picture []byte) error {
 	if l.lines > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", l.lines)
 	}
+	width := Width(l.w)
 	for _, line := range lines {
-		b.WriteString("\r" + line + "\x1b[K\n")
+		b.WriteString("\r" + Cut(line, width) + "\x1b[K\n") // a line that wraps would be two
 	}
 	b.WriteString("\x1b[J")
 	l.lines = len(lines)
@@ -47,4 +49,31 @@ func (l *Live) End() {
 		io.WriteString(l.w, "\x1b[?25h")
 	}
 	l.lines, l.begun = 0, false
+}
+
+// Cut shortens a painted line to so many columns; 0: not at all.
+func Cut(line string, width int) string {
+	if width <= 0 {
+		return line
+	}
+	columns, painted := 0, false
+	for i := 0; i < len(line); {
+		if line[i] == '\x1b' {
+			end := strings.IndexByte(line[i:], 'm')
+			if end < 0 {
+				return line[:i]
+			}
+			i, painted = i+end+1, true
+			continue
+		}
+		if columns == width {
+			if painted {
+				return line[:i] + "\x1b[0m"
+			}
+			return line[:i]
+		}
+		_, n := utf8.DecodeRuneInString(line[i:])
+		i, columns = i+n, columns+1
+	}
+	return line
 }

@@ -114,3 +114,13 @@ func TestAPictureIsRedrawnInPlace(t *testing.T) {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }
+
+func TestANarrowScreenGetsShortLines(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain text": "plain", "\x1b[31mrot und\x1b[0m so": "\x1b[31mrot u\x1b[0m", "äöüßé!": "äöüßé", "abc": "abc", "\x1b[31mabc\x1b[0m": "\x1b[31mabc\x1b[0m",
+	} {
+		if got := screen.Cut(in, 5); got != want {
+			t.Errorf("%q is cut to %q, want %q", in, got, want)
+		}
+	}
+}

@@ -23,10 +23,18 @@ func For(w io.Writer, getenv func(string) string) Style {
 	}
 	s := Style{Terminal: getenv("TERM") != "dumb"}
 	s.Colour = s.Terminal && getenv("NO_COLOR") == ""
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-		s.Width = width
-	}
+	s.Width = Width(w)
 	return s
+}
+
+// Width is how many columns the terminal behind w has; 0 where it is none.
+func Width(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
 }
 
 // Height is how many lines the terminal behind w shows; 0 where it is none.

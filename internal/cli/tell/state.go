@@ -51,7 +51,7 @@ func Why(e store.Entry) string {
 			return fmt.Sprintf("in doubt after %s: %s", screen.Count(int64(r.Fall), "failure"), failure(r))
 		}
 		if r.Reason != "" {
-			return "stays, since the last failure was not its fault: " + failure(r)
+			return "not its fault: " + failure(r)
 		}
 		return ""
 	}
