@@ -100,6 +100,7 @@ func (f *refresher) refresh(ctx context.Context) error {
 		f.complain("list cannot be read: nobody is retired", zap.Error(err))
 		return nil
 	case same:
+		f.told = ""
 		return nil
 	}
 	return f.apply(ctx, list, digest)

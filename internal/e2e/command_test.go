@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 type outcome struct {
 	code     int
 	out, err string
+	peak     int64 // the largest resident memory, bytes
 }
 
 // run executes a program to its end, for half a minute at most.
@@ -31,7 +33,8 @@ func run(t *testing.T, path string, args ...string) outcome {
 	if exit := (*exec.ExitError)(nil); failed != nil && !errors.As(failed, &exit) || ctx.Err() != nil {
 		t.Fatalf("%s %s: %v %v\n%s%s", path, strings.Join(args, " "), failed, ctx.Err(), out.String(), err.String())
 	}
-	return outcome{cmd.ProcessState.ExitCode(), out.String(), err.String()}
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), err.String(), usage.Maxrss << 10}
 }
 
 // proxyward executes one command of the product.

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bufio"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -19,11 +20,12 @@ type door struct {
 
 	t      *testing.T
 	mu     sync.Mutex
-	listen net.Listener // nil: nobody listens
-	locked bool         // every password is wrong
-	logins []string     // the Proxy-Authorization headers that came, in order
-	inside int          // clients that are being served
-	most   int          // at once, at most
+	listen net.Listener  // nil: nobody listens
+	right  string        // the only right password; empty: any
+	hold   chan struct{} // if not nil, clients wait here before they are answered
+	logins []string      // the passwords that came, in order
+	inside int           // clients that are being served
+	most   int           // at once, at most
 	wg     sync.WaitGroup
 }
 
@@ -66,14 +68,30 @@ func (d *door) Shut() {
 	}
 }
 
-// Lock makes every password wrong, or lets all in again.
-func (d *door) Lock(yes bool) {
+// Right makes one password the only right one; empty: every one is.
+func (d *door) Right(password string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.locked = yes
+	d.right = password
 }
 
-// Logins are the credentials that came, in order.
+// Hold makes clients wait for their answer until release is called, or the test ends.
+func (d *door) Hold() (release func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	hold := make(chan struct{})
+	d.hold = hold
+	release = sync.OnceFunc(func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.hold = nil
+		close(hold)
+	})
+	d.t.Cleanup(release)
+	return release
+}
+
+// Logins are the passwords that came, in order.
 func (d *door) Logins() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -93,9 +111,11 @@ func (d *door) serve(c net.Conn) {
 	if err != nil {
 		return
 	}
+	login, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(r.Header.Get("Proxy-Authorization"), "Basic "))
+	_, password, _ := strings.Cut(string(login), ":")
 	d.mu.Lock()
-	d.logins = append(d.logins, r.Header.Get("Proxy-Authorization"))
-	locked := d.locked
+	d.logins = append(d.logins, password)
+	refused, hold := d.right != "" && d.right != password, d.hold
 	d.inside++
 	d.most = max(d.most, d.inside)
 	d.mu.Unlock()
@@ -104,7 +124,10 @@ func (d *door) serve(c net.Conn) {
 		d.inside--
 		d.mu.Unlock()
 	}()
-	if locked {
+	if hold != nil {
+		<-hold
+	}
+	if refused {
 		fmt.Fprint(c, "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"door\"\r\nContent-Length: 0\r\n\r\n")
 		return
 	}

@@ -69,8 +69,8 @@ func TestDifferentFailuresStayDifferent(t *testing.T) {
 		}
 	}
 	look(explain(t, config, id), "connect.refused", "proxy", 11)
-	look(probedAfter(t, config, id, func() { door.Open(); door.Lock(true) }), "proxy_auth.auth_rejected", "credentials", 12)
-	look(probedAfter(t, config, id, func() { door.Lock(false); site.Become("/slow") }), "body.timeout", "proxy", 13)
+	look(probedAfter(t, config, id, func() { door.Open(); door.Right("another") }), "proxy_auth.auth_rejected", "credentials", 12)
+	look(probedAfter(t, config, id, func() { door.Right("right"); site.Become("/slow") }), "body.timeout", "proxy", 13)
 	e := probedAfter(t, config, id, func() { site.Become("/403") })
 	look(e, "verify.http_status", "target", 14)
 	var pauses []int64
