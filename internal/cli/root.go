@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,8 @@ Exit status: 0 yes, 1 the answer is no, 2 the input or the surroundings are wron
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.Version = readVersion(debug.ReadBuildInfo()).String()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)

@@ -78,7 +78,11 @@ func (f *poolFlags) configure() (*configs.Config, place, error) {
 		}
 	}
 	if f.redis != "" {
-		p = placeAt(store.Address{URL: f.redis, Prefix: p.address.Prefix})
+		prefix := ""
+		if c != nil {
+			prefix = c.Redis.Prefix
+		}
+		p = placeAt(store.Address{URL: f.redis, Prefix: prefix})
 	}
 	if f.prefix != "" {
 		p.address.Prefix = f.prefix
