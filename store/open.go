@@ -24,8 +24,6 @@ type Address struct {
 	Password string // wins over the URL's; a secret
 	CAFile   string // PEM, for rediss; empty: the system's roots
 	Prefix   string // of every key; empty: proxyward
-
-	ServerName string // in the server's certificate, for rediss; empty: the host's name
 }
 
 // Store is one Redis with the pools of all checks in it. Safe for concurrent use.
@@ -60,9 +58,6 @@ func Open(a Address) (*Store, error) {
 	}
 	if options.TLSConfig != nil {
 		options.TLSConfig.MinVersion = tls.VersionTLS12
-		if a.ServerName != "" {
-			options.TLSConfig.ServerName = a.ServerName
-		}
 	}
 	options.MaxRetries = -1
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = callTimeout, callTimeout, callTimeout
