@@ -29,7 +29,7 @@ func placeOf(c configs.Redis) (place, error) {
 		return place{}, errors.New("redis.cluster and redis.sentinel are not built yet: name one server in redis.url")
 	}
 	return placeAt(store.Address{URL: c.URL, Username: c.Username, Password: c.Password.Reveal(),
-		CAFile: c.TLS.CAFile, ServerName: c.TLS.ServerName, Prefix: c.Prefix}), nil
+		CAFile: c.TLS.CAFile, Prefix: c.Prefix}), nil
 }
 
 func placeAt(a store.Address) place {
