@@ -180,7 +180,7 @@ func (c *h2) response() (head, error) {
 }
 
 func (c *h2) metaHead(m *http2.MetaHeadersFrame) (head, error) {
-	h := head{minor: 1}
+	var h head
 	status, err := strconv.Atoi(m.PseudoValue("status"))
 	if err != nil || status < 100 || status > 999 || status == 101 {
 		return h, errH2Grammar

@@ -11,7 +11,6 @@ import (
 // old proxies need it (LF alone, no reason phrase, no blank after the status, lines that
 // are no fields) and strict where leniency would hide who says what.
 type head struct {
-	minor  int // of the version: HTTP/1.minor
 	status int
 	phrase string
 	fields []field // names as they came
@@ -41,9 +40,10 @@ func headEnd(b []byte, from int) int {
 	return 0
 }
 
-// plausible reports whether b can be the beginning of an HTTP/1 response.
+// plausible reports whether b can be the beginning of an HTTP response in text. A version
+// other than 1.x is somebody's slip: no HTTP/2 begins like that.
 func plausible(b []byte) bool {
-	const sign = "HTTP/1."
+	const sign = "HTTP/"
 	n := min(len(b), len(sign))
 	return strings.EqualFold(string(b[:n]), sign[:n])
 }
@@ -78,15 +78,12 @@ func cutLine(b []byte) (line, rest []byte) {
 }
 
 func (h *head) statusLine(line []byte) error {
-	if len(line) < len("HTTP/1.1 200") || !plausible(line) || line[8] != ' ' {
-		if plausible(line) && len(line) >= 7 {
-			return errMalformed
-		}
+	version, rest, _ := bytes.Cut(line, []byte{' '})
+	if !plausible(line) || len(version) < len("HTTP/1") {
 		return errNotHTTP
 	}
-	h.minor = int(line[7] - '0')
-	rest := bytes.TrimLeft(line[9:], " ")
-	if h.minor < 0 || h.minor > 9 || len(rest) < 3 || len(rest) > 3 && rest[3] != ' ' && rest[3] != '\t' {
+	rest = bytes.TrimLeft(rest, " ")
+	if !isVersion(version[len("HTTP/"):]) || len(rest) < 3 || len(rest) > 3 && rest[3] != ' ' && rest[3] != '\t' {
 		return errMalformed
 	}
 	for _, c := range rest[:3] {
@@ -100,6 +97,11 @@ func (h *head) statusLine(line []byte) error {
 	}
 	h.phrase = string(bytes.TrimSpace(rest[3:]))
 	return nil
+}
+
+// isVersion takes 1, 1.0, 1.1, 2.0 and the like.
+func isVersion(v []byte) bool {
+	return len(v) <= 3 && len(bytes.Trim(v, "0123456789.")) == 0 && v[0] != '.'
 }
 
 // field takes one line. A continuation (RFC 9112 section 5.2) joins the line before it;

@@ -19,7 +19,7 @@ func (p *probe) httpConnect() *failure {
 	_, werr := p.conn.Write(p.out)
 	// Even where sending failed an answer may stand there, sent before the close.
 	p.buf = p.buf[:0]
-	limit := p.step.expect.maxHeaders
+	limit := defaultHeaders // the check's own limit is for its answer
 	h, err := p.connectReply(&limit)
 	if err != nil {
 		if werr != nil && len(p.buf) == 0 {

@@ -10,8 +10,8 @@ import (
 // is there already is still taken, and a wake-up that comes much too late makes the
 // timeout our own.
 const (
-	graceOnce  = 200 * time.Millisecond // how much longer a probe may go on from there
-	graceTotal = time.Second
+	punctual   = 20 * time.Millisecond  // who wakes up this soon after a deadline was not held up
+	graceTotal = time.Second            // what a probe may go on beyond its deadlines, in all
 	overslept  = 250 * time.Millisecond // behind the deadline: nobody here was reading
 )
 
@@ -36,17 +36,21 @@ func (w *watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// late reads what is there at an expired deadline. The probe may go on as long as it has been
+// held up, so that a peer that really drips gains nothing.
 func (p *probe) late(c net.Conn, b []byte) int {
 	l, ok := c.(lateReader)
-	if !ok || p.cancelled() || p.graced >= graceTotal {
+	held := time.Since(p.limited)
+	if !ok || held < punctual || p.cancelled() || p.graced >= graceTotal {
 		return 0
 	}
 	n := l.readLate(b)
 	if n > 0 {
-		p.graced += graceOnce
-		p.graceEnd = time.Now().Add(graceOnce)
-		p.raw.SetDeadline(p.graceEnd)
+		held = min(held, graceTotal-p.graced)
+		p.graced += held
+		p.graceEnd = time.Now().Add(held)
 		p.limited = p.graceEnd
+		p.raw.SetDeadline(p.graceEnd)
 	}
 	return n
 }

@@ -48,6 +48,7 @@ func TestTunnelIsGrantedHoweverTheReplyIsWritten(t *testing.T) {
 		"blank after the digits":                     "HTTP/1.1 200 \r\n\r\n",
 		"lines end by LF alone":                      "HTTP/1.1 200 Connection established\nVia: x\n\n",
 		"an odd minor version":                       "HTTP/1.2 200 OK\r\n\r\n",
+		"HTTP/2.0 in text":                           "HTTP/2.0 200 OK\r\n\r\n",
 		"lower case protocol":                        "http/1.1 200 ok\r\n\r\n",
 		"a line that is no header":                   "HTTP/1.1 200 OK\r\nwhatever\r\n\r\n",
 		"folded header":                              "HTTP/1.1 200 OK\r\nA: b\r\n  c\r\n\r\n",
@@ -93,6 +94,10 @@ func TestConnectRefused(t *testing.T) {
 		{"402", say("402 Payment Required"), "http", "tunnel forbidden proxy"},
 		{"451", say("451 Unavailable For Legal Reasons"), "http", "tunnel forbidden proxy"},
 		{"quota used up", page("502 Bad Gateway", "", "Your traffic limit is used up"), "http", "tunnel forbidden proxy"},
+		{"a seller's own status: bandwidth used up", page("452 Bandwidth Exceeded", "", "exceeded bandwidth limit"), "http", "tunnel forbidden proxy"},
+		{"a seller's own status: too many at once", page("453 Thread Limit Exceeded", "", "exceeded threads limit"), "http", "tunnel rate_limited proxy"},
+		{"a seller's own status: no such country", page("454 x", "", "invalid country code"), "http", "tunnel forbidden proxy"},
+		{"400 whose page speaks of the login", page("400 Bad Request", "", "Incorrect username or password"), "http://a:b@", "proxy_auth auth_rejected credentials"},
 		{"400 of an ordinary web server", say("400 Bad Request"), "http", "tunnel method_unsupported proxy"},
 		{"404 of an ordinary web server", say("404 Not Found"), "http", "tunnel method_unsupported proxy"},
 		{"405", say("405 Method Not Allowed", "Allow: GET, HEAD"), "http", "tunnel method_unsupported proxy"},
@@ -163,7 +168,7 @@ func TestConnectRefused(t *testing.T) {
 	each(t, hurried("https://target.test/"), []behaviour{
 		{"silent after CONNECT", zoo.Silent, "http", "tunnel timeout proxy"},
 		{"silent in the reply", zoo.SayAndHang("HTTP/1.1 200 OK\r\n"), "http", "tunnel timeout proxy"},
-		{"a byte now and then", zoo.Drip("HTTP/1.1 200 Connection established\r\n\r\n", pace), "http", "tunnel timeout proxy"},
+		{"a byte now and then", zoo.Drip("HTTP/1.1 200 Connection established\r\nX: "+strings.Repeat("x", 300)+"\r\n\r\n", pace), "http", "tunnel timeout proxy"},
 		{"407 whose page never ends", zoo.SayAndHang("HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\nContent-Length: 9000\r\n\r\n"), "http", "proxy_auth auth_required credentials"},
 		{"403 whose page drips", zoo.Drip("HTTP/1.1 403 x\r\n\r\n"+strings.Repeat("x", 99), time.Millisecond), "http", "tunnel forbidden proxy"},
 	})

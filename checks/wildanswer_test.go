@@ -159,7 +159,7 @@ func TestAnswersThatFail(t *testing.T) {
 		{"silent", zoo.Silent, "headers timeout unknown", "headers timeout target"},
 		{"interim answers and nothing more", zoo.Flood("", "HTTP/1.1 103 Early Hints\r\n\r\n", pace), "headers timeout target", "headers timeout target"},
 		{"100 and then silence", zoo.SayAndHang("HTTP/1.1 100 Continue\r\n\r\n"), "headers timeout target", "headers timeout target"},
-		{"head a byte now and then", zoo.Drip("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", pace), "headers timeout proxy", "headers timeout proxy"},
+		{"head a byte now and then", zoo.Drip("HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 300)+"\r\n\r\n", pace), "headers timeout proxy", "headers timeout proxy"},
 		{"body a byte now and then", zoo.Flood("HTTP/1.1 200 OK\r\n\r\n", "x", pace), "body timeout proxy", "body timeout proxy"},
 		{"body that stops", zoo.SayAndHang("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncat"), "body timeout proxy", "body timeout proxy"},
 	})

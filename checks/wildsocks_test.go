@@ -70,9 +70,9 @@ func TestSOCKSRefusals(t *testing.T) {
 		{"silent to the login", zoo.Dialogue(zoo.Silent, "\x05\x02"), "socks5h://a:b@", "proxy_auth timeout proxy"},
 		{"silent to the request", zoo.Dialogue(zoo.Silent, hello5), "socks5h", "tunnel timeout proxy"},
 		{"SOCKS4 silent", zoo.Silent, "socks4a", "tunnel timeout proxy"},
-		{"SOCKS5 a byte now and then", zoo.Slowly(4*pace, hello5, grant5), "socks5h", "tunnel timeout proxy"},
-		{"SOCKS4 a byte now and then", zoo.Slowly(3*pace, "\x00\x5a"+bound4), "socks4a", "tunnel timeout proxy"},
-		{"login a byte now and then", zoo.Slowly(6*pace, "\x05\x02", "\x01\x00"), "socks5h://a:b@", "proxy_auth timeout proxy"},
+		{"SOCKS5 a byte now and then", zoo.Slowly(40*pace, hello5, grant5), "socks5h", "tunnel timeout proxy"},
+		{"SOCKS4 a byte now and then", zoo.Slowly(30*pace, "\x00\x5a"+bound4), "socks4a", "tunnel timeout proxy"},
+		{"login a byte now and then", zoo.Dialogue(zoo.Slowly(60*pace, "\x01\x00"), "\x05\x02"), "socks5h://a:b@", "proxy_auth timeout proxy"},
 	})
 }
 

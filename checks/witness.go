@@ -161,7 +161,10 @@ func byStatus(h *head, _ []byte) finding {
 	if event, ok := statuses[h.status]; ok {
 		return found(event)
 	}
-	if h.status/100 == 4 {
+	switch {
+	case h.status > 431 && h.status < 500: // sellers' own: plan used up, unknown country and the like
+		return found("forbidden")
+	case h.status/100 == 4:
 		return found("method_unsupported")
 	}
 	return found("refusal")

@@ -20,7 +20,7 @@ var phrases = []struct {
 	{"upstream_refused", []string{"connection refused", "econnrefused", "actively refused", "connrefused", "(111)"}},
 	{"upstream_unreachable", []string{"no route to host", "network is unreachable", "host is unreachable", "host unreachable", "network unreachable",
 		"ehostunreach", "enetunreach", "(113)", "(101)"}},
-	{"rate_limited", []string{"too many requests", "too many connections", "rate limit", "ratelimit", "connection limit", "concurrency limit", "threads limit", "throttl"}},
+	{"rate_limited", []string{"too many requests", "too many connections", "rate limit", "ratelimit", "connection limit", "concurrency limit", "threads limit", "thread limit", "throttl"}},
 	{"forbidden", []string{"quota", "traffic limit", "bandwidth limit", "traffic exhausted", "bandwidth exceeded", "limit exceeded", "data limit",
 		"subscription", "payment required", "insufficient balance", "insufficient funds", "out of traffic", "no traffic left", "account suspended",
 		"account expired", "plan expired", "trial expired"}},
@@ -86,7 +86,7 @@ func saysLogin(h *head, page []byte) bool {
 
 func saysLoginText(text string) bool {
 	return containsAny(text, "invalid credentials", "bad credentials", "wrong credentials", "incorrect credentials", "authentication failed", "auth failed",
-		"auth_failed", "authentication required", "authentication is required", "invalid username", "invalid user", "wrong password", "invalid password", "bad password",
+		"auth_failed", "authentication required", "authentication is required", "invalid username", "incorrect username", "incorrect password", "username or password", "invalid user", "wrong password", "invalid password", "bad password",
 		"login failed", "login incorrect", "invalid auth", "invalid login", "unauthorized user", "unknown user", "proxy authentication", "not authenticated", "invalid token",
 		"credentials are", "err_cache_access_denied")
 }

@@ -22,9 +22,14 @@ type Options struct {
 }
 
 // ForwardProxy starts a good HTTP proxy: absolute-form requests and CONNECT.
-func ForwardProxy(t TB, o Options) *Server {
+func ForwardProxy(t TB, o Options) *Server { return o.forward(t, "127.0.0.1:0") }
+
+// ForwardProxy6 is ForwardProxy at ::1.
+func ForwardProxy6(t TB, o Options) *Server { return o.forward(t, loopback6) }
+
+func (o Options) forward(t TB, addr string) *Server {
 	t.Helper()
-	return Serve(t, func(c net.Conn) {
+	return serveOn(t, addr, func(c net.Conn) {
 		if o.TLS != nil {
 			s := tls.Server(c, o.TLS)
 			if s.Handshake() != nil {

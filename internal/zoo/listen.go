@@ -33,16 +33,16 @@ type Server struct {
 
 // Serve listens on a free loopback port and gives every connection to handle, on a goroutine
 // of its own; when handle returns the connection is closed. All ends with the test.
-func Serve(t TB, handle func(net.Conn)) *Server {
+func Serve(t TB, handle func(net.Conn)) *Server { return serveOn(t, "127.0.0.1:0", handle) }
+
+const loopback6 = "[::1]:0"
+
+func serveOn(t TB, addr string, handle func(net.Conn)) *Server {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		t.Fatalf("zoo: %v", err)
 	}
-	return serveOn(t, l, handle)
-}
-
-func serveOn(t TB, l net.Listener, handle func(net.Conn)) *Server {
 	s := &Server{l: l, Addr: l.Addr().(*net.TCPAddr).AddrPort(), open: map[net.Conn]bool{}}
 	s.wg.Go(func() { s.accept(handle) })
 	t.Cleanup(s.Close)

@@ -11,9 +11,14 @@ import (
 )
 
 // SOCKS starts a good SOCKS proxy: 5 (with a login where the options have one), 4 and 4a.
-func SOCKS(t TB, o Options) *Server {
+func SOCKS(t TB, o Options) *Server { return o.socks(t, "127.0.0.1:0") }
+
+// SOCKS6 is SOCKS at ::1.
+func SOCKS6(t TB, o Options) *Server { return o.socks(t, loopback6) }
+
+func (o Options) socks(t TB, addr string) *Server {
 	t.Helper()
-	return Serve(t, func(c net.Conn) {
+	return serveOn(t, addr, func(c net.Conn) {
 		r := bufio.NewReader(c)
 		version, err := r.ReadByte()
 		if err != nil {

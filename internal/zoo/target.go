@@ -24,7 +24,12 @@ type Site struct {
 
 // Target starts a good target. handler nil: it answers Page to everything; with a handler
 // it answers that. HTTP/2 is offered on its https side.
-func Target(t TB, handler http.Handler) *Site {
+func Target(t TB, handler http.Handler) *Site { return targetAt(t, "127.0.0.1:0", handler) }
+
+// Target6 is Target at ::1.
+func Target6(t TB, handler http.Handler) *Site { return targetAt(t, loopback6, handler) }
+
+func targetAt(t TB, addr string, handler http.Handler) *Site {
 	t.Helper()
 	s := &Site{CA: NewCA(t, "zoo CA")}
 	if handler == nil {
@@ -39,10 +44,10 @@ func Target(t TB, handler http.Handler) *Site {
 		s.mu.Unlock()
 		handler.ServeHTTP(w, r)
 	})
-	s.Plain = serveHTTP(t, record, nil)
+	s.Plain = serveHTTP(t, addr, record, nil)
 	cfg := s.CA.ServerTLS(t, Name, "*."+Name, "localhost", "127.0.0.1", "::1")
 	cfg.NextProtos = []string{"h2", "http/1.1"}
-	s.TLS = serveHTTP(t, record, cfg)
+	s.TLS = serveHTTP(t, addr, record, cfg)
 	return s
 }
 
@@ -64,9 +69,9 @@ func (s *Site) HTTPS(path string) string {
 }
 
 // serveHTTP runs net/http on a listener that counts its connections.
-func serveHTTP(t TB, h http.Handler, cfg *tls.Config) *Server {
+func serveHTTP(t TB, addr string, h http.Handler, cfg *tls.Config) *Server {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		t.Fatalf("zoo: %v", err)
 	}
