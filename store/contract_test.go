@@ -37,7 +37,7 @@ func contract(t *testing.T, f func(t *testing.T, at place)) {
 }
 
 // real runs f on a real server only: what is about speed and concurrency.
-func real(t *testing.T) place {
+func real(t testing.TB) place {
 	url := testenv.Redis(t)
 	return place{url, false, testenv.Client(t, url), func(part string) string { return "proxyward:{" + check + "}:" + part }}
 }

@@ -211,6 +211,30 @@ func TestTheRateBelongsToTheFleet(t *testing.T) {
 	})
 }
 
+// What is left of a budget can be any fraction; not every Lua reads 1e-07.
+func TestATinyRestOfTheBudgetIsRead(t *testing.T) {
+	contract(t, func(t *testing.T, at place) {
+		p := at.pool(t)
+		plant(t, p, record.Candidate, 1, ids(0, 3)...)
+		r := request(3)
+		r.Rate = 1. / 600
+		claim(t, p, r)
+		for _, left := range []string{"1.0000001", "1.00000000000001", "1e-07"} {
+			if err := at.raw.HSet(t.Context(), at.key("budget"), "tokens", left).Err(); err != nil {
+				t.Fatal(err)
+			}
+			want := 1
+			if left == "1e-07" {
+				want = 0
+			}
+			if g := claim(t, p, r); len(g.Leases) != want {
+				t.Errorf("%s left: %d leases, want %d", left, len(g.Leases), want)
+			}
+		}
+		claim(t, p, r)
+	})
+}
+
 func TestTheFleetSharesWhatIsDue(t *testing.T) {
 	contract(t, func(t *testing.T, at place) {
 		p := at.pool(t)

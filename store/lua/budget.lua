@@ -3,5 +3,5 @@
 local function refill(key, now, rate)
   local b, full = redis.call('HMGET', key, 'tokens', 'at_ms'), math.max(rate, 1)
   local gained = (now - tonumber(b[2] or now)) * rate / 1000
-  return math.min(full, tonumber(b[1] or full) + math.max(gained, 0))
+  return math.min(full, (tonumber(b[1] or full) or 0) + math.max(gained, 0))
 end
