@@ -137,7 +137,7 @@ var replies = []struct{ sign, words string }{
 	{"MISCONF", "refuses writes since it cannot save to disk: mend its disk"},
 	{"MASTERDOWN", "has lost its master: wait for the failover, or name the new master"},
 	{"DB index is out of range", "has no database of that number: correct the number at the end of the URL"},
-	{"x509: ", "shows a certificate that is not trusted: set its CA, or correct the host name"},
+	{"x509: ", "shows a certificate that is not trusted: set redis.tls.ca_file, or correct the host name"},
 	{"first record does not look like a TLS handshake", "does not speak TLS: write redis:// instead of rediss://"},
 	{"MOVED ", "is a node of a cluster, which is not built yet: name a single server"},
 }

@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer st.Close()
-	s, err := raise(cast)
+	s, err := raise(cast, time.Now())
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,10 @@ func TestEveryPartPlaysWhatItSays(t *testing.T) {
 		{0, map[string]string{"broken at first, heals soon": "headers.eof"}},
 		{5 * time.Second, map[string]string{"breaks, then heals": "tunnel.eof", "target answers 503 at times": "verify.http_status"}},
 	} {
-		s, err := raise(cast)
+		s, err := raise(cast, time.Now().Add(-moment.at))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.began = time.Now().Add(-moment.at)
 		check, err := s.check()
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +45,7 @@ func TestEveryPartPlaysWhatItSays(t *testing.T) {
 }
 
 func TestTheProxiesLeadToTheTargetOnly(t *testing.T) {
-	s, err := raise(cast[:3])
+	s, err := raise(cast[:3], time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,9 +34,9 @@ type member struct {
 	endpoint endpoint.Endpoint // as our list has it
 }
 
-// raise starts the target and the cast; Close ends them.
-func raise(cast []part) (*stage, error) {
-	s := &stage{began: time.Now(), open: map[net.Conn]bool{}}
+// raise starts the target and the cast in a play that began at a given time; Close ends them.
+func raise(cast []part, began time.Time) (*stage, error) {
+	s := &stage{began: began, open: map[net.Conn]bool{}}
 	if err := s.raise(cast); err != nil {
 		s.Close()
 		return nil, err
