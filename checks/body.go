@@ -15,19 +15,26 @@ var (
 
 // readBody reads the body, decoded, into p.body.
 func (p *probe) readBody(h *head) *failure {
-	p.enter(verdict.Body, 0)
 	p.body = p.body[:0]
 	f, err := h.framing(p.req.method)
-	if err != nil {
-		return p.fail(pick(p.forward(), "malformed_forward", "malformed"), "")
+	if err != nil { // still the head's fault, not the body's
+		return p.fail(pick(p.forward(), "malformed_forward", "malformed"), "it does not say how long it is")
 	}
+	p.enter(verdict.Body, 0)
 	if f.length == 0 {
 		return nil
 	}
 	err = p.readCoded(h, p.framed(f))
 	p.answer.bytes = int64(len(p.body))
+	if f.length < 0 && !f.chunked && err != nil && timedOut(err) && p.stopped() {
+		return p.broken(err, ending{timeout: "timeout_open"})
+	}
 	return p.bodyFailure(err)
 }
+
+// stopped reports whether nothing has come for at least half of the running stage: what
+// stops is not a peer that drips.
+func (p *probe) stopped() bool { return time.Since(p.gotAt) > time.Since(p.stageAt)/2 }
 
 func (p *probe) readCoded(h *head, src io.Reader) error {
 	codings := h.list("Content-Encoding")
@@ -94,16 +101,15 @@ func drain(r io.Reader) error {
 }
 
 func (p *probe) bodyFailure(err error) *failure {
-	forward := p.forward()
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, errTooLarge):
 		return p.fail("too_large", "")
 	case errors.Is(err, errChunk):
-		return p.fail(pick(forward, "malformed_forward", "malformed"), "")
+		return p.fail("malformed", "")
 	case errors.Is(err, errDecode):
-		return p.fail(pick(forward, "decode_error_forward", "decode_error"), "")
+		return p.fail("decode_error", "")
 	case errors.Is(err, errTruncated):
 		return p.fail("truncated", "")
 	}

@@ -32,7 +32,10 @@ func (w *watched) Read(b []byte) (int, error) {
 			err = nil
 		}
 	}
-	w.p.got += int64(n)
+	if n > 0 {
+		w.p.got += int64(n)
+		w.p.gotAt = time.Now()
+	}
 	return n, err
 }
 

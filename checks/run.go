@@ -43,6 +43,7 @@ type probe struct {
 	inTLS   bool     // the target itself is spoken to in TLS
 	through bool     // a tunnel stands: whatever comes is the target's word
 	got     int64    // bytes received on raw
+	gotAt   time.Time
 
 	start, whole, stageAt time.Time
 	stage                 verdict.Stage

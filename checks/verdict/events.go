@@ -116,12 +116,11 @@ var Table = []Event{
 	{"header_too_large", at(Headers), HeaderTooLarge, Target, "the answer's header block is over the limit"},
 	{"header_too_large_forward", at(Headers), HeaderTooLarge, Unknown, "the answer's header block is over the limit, and nothing tells whose it is"},
 	{"timeout", at(Body), Timeout, Proxy, "the body came too slowly"},
+	{"timeout_open", at(Body), Timeout, Unknown, "the body has no declared length, and its end did not come in time"},
 	{"truncated", at(Body), Truncated, Target, "the body ended before its declared length"},
 	{"reset", at(Body), Reset, Unknown, "the connection was reset in the middle of the body"},
 	{"malformed", at(Body), Malformed, Target, "the body's chunks break the protocol"},
-	{"malformed_forward", at(Body), Malformed, Unknown, "the body's chunks break the protocol, and nothing tells whose fault it is"},
 	{"decode_error", at(Body), DecodeError, Target, "the body's encoding cannot be undone"},
-	{"decode_error_forward", at(Body), DecodeError, Unknown, "the body's encoding cannot be undone, and nothing tells whose fault it is"},
 	{"too_large", at(Body), TooLarge, Target, "the body is over the limit"},
 
 	// The answer came whole, but is not what the check expects.
