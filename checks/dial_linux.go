@@ -25,6 +25,7 @@ func dialTCP(ctx context.Context, addr netip.AddrPort, end time.Time, flights bo
 		return nil, err
 	}
 	c := &tcpConn{File: os.NewFile(uintptr(fd), ""), peer: addr}
+	c.stop = context.AfterFunc(ctx, interrupter(c))
 	if pending {
 		if err := c.finish(ctx, end, fd, sa); err != nil {
 			c.Close()
@@ -76,13 +77,22 @@ func startConnect(fd int, sa syscall.Sockaddr) (pending bool, err error) {
 type tcpConn struct {
 	*os.File
 	peer netip.AddrPort
+	stop func() bool // ends the watch over the probe's context
+}
+
+func (c *tcpConn) watchesContext() {}
+
+func (c *tcpConn) Close() error {
+	c.stop()
+	return c.File.Close()
 }
 
 // finish waits until the connection stands, is refused, or the time is over.
 func (c *tcpConn) finish(ctx context.Context, end time.Time, fd int, sa syscall.Sockaddr) error {
 	c.SetDeadline(end)
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+	if ctx.Err() != nil { // it may have been cancelled just before
+		return ctx.Err()
+	}
 	rc, err := c.SyscallConn()
 	if err != nil {
 		return err

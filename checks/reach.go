@@ -106,7 +106,7 @@ func (p *probe) dial(addr netip.AddrPort, end time.Time) *failure {
 	if err != nil {
 		return p.notConnected(err)
 	}
-	p.raw = &watched{Conn: c, p: p}
+	p.tcp, p.raw = c, &watched{Conn: c, p: p}
 	p.conn = p.raw
 	p.limited = time.Time{}
 	return nil

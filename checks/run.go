@@ -38,7 +38,8 @@ type probe struct {
 
 	targetAddr netip.Addr // for SOCKS, where the name is not left to the proxy
 
-	raw     net.Conn // the TCP connection, which has the deadlines
+	tcp     net.Conn // the TCP connection as it was dialled
+	raw     net.Conn // the same, watched; it has the deadlines
 	conn    net.Conn // what is spoken through: raw, or TLS, or TLS in TLS
 	inTLS   bool     // the target itself is spoken to in TLS
 	through bool     // a tunnel stands: whatever comes is the target's word
@@ -141,8 +142,9 @@ func (p *probe) once() *failure {
 	if fail := p.reach(); fail != nil {
 		return fail
 	}
-	stop := context.AfterFunc(p.ctx, interrupter(p.raw))
-	defer stop()
+	if _, watched := p.tcp.(interface{ watchesContext() }); !watched {
+		defer context.AfterFunc(p.ctx, interrupter(p.raw))()
+	}
 	if fail := p.transact(); fail != nil {
 		return fail
 	}
@@ -193,7 +195,7 @@ func (p *probe) forward() bool { return !p.through }
 func (p *probe) close() {
 	if p.raw != nil {
 		p.raw.Close()
-		p.raw, p.conn = nil, nil
+		p.tcp, p.raw, p.conn = nil, nil, nil
 	}
 }
 
