@@ -49,12 +49,15 @@ func newRefresher(r *runner, s Source) (*refresher, error) {
 
 // enter adds the source's own entry to the cron.
 func (f *refresher) enter(clock *cron.Cron) {
-	clock.Schedule(f.schedule, cron.FuncJob(func() {
-		select {
-		case f.due <- struct{}{}:
-		default: // the one before is still waiting or under way
-		}
-	}))
+	clock.Schedule(f.schedule, cron.FuncJob(f.soon))
+}
+
+// soon asks for a refresh.
+func (f *refresher) soon() {
+	select {
+	case f.due <- struct{}{}:
+	default: // the one before is still waiting
+	}
 }
 
 // interval is how far apart two firings lie.

@@ -151,3 +151,20 @@ func TestAStrangersListMayNotNamePrivateAddresses(t *testing.T) {
 		}
 	}
 }
+
+func TestAPoolThatVanishedIsBuiltAnewFromItsLists(t *testing.T) {
+	t.Parallel()
+	list, c, p, farm, url := refreshed(t)
+	c.Sources[0].Refresh = "@every 1h"
+	writeList(t, list, listed(farm, 0, 5)...)
+	startDaemon(t, url, c)
+	testenv.Eventually(t, 10*time.Second, "5 eligible", func() bool { return states(t, p)[record.Eligible] == 5 })
+	if err := testenv.Client(t, url).FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	testenv.Eventually(t, 10*time.Second, "5 eligible again", func() bool { return states(t, p)[record.Eligible] == 5 })
+	if e := look(t, p, farm.ID(0)); len(e.Record.History) != 2 || e.Record.History[0].To != record.Candidate {
+		t.Errorf("eligible without a proof: %s", e.Raw)
+	}
+	sound(t, p)
+}

@@ -120,8 +120,15 @@ func (r *runner) claim(ctx context.Context, always bool) {
 	}
 	r.release(slots - len(grant.Leases))
 	r.mu.Lock()
+	emptied := grant.Size == 0 && r.size > 0
 	r.left, r.size = grant.Left, grant.Size
 	r.mu.Unlock()
+	if emptied { // redis came back with nothing: the lists are all there is
+		r.log.Warn("the pool is empty: it is built anew from its lists, as candidates")
+		for _, f := range r.refreshers {
+			f.soon()
+		}
+	}
 	for _, err := range grant.Broken {
 		r.log.Error("record cannot be read", zap.Error(err))
 	}
