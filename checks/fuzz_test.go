@@ -116,6 +116,9 @@ func FuzzResponse(f *testing.F) {
 		if bytes.Contains(bytes.ToLower(data), []byte("content-encoding")) {
 			return
 		}
+		if bytes.Contains(bytes.ToLower(data), []byte("transfer-encoding")) && !bytes.HasPrefix(data, []byte("HTTP/1.1")) {
+			return // net/http ignores it in HTTP/1.0, as curl does not: old proxies pass chunks on
+		}
 		resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(data)), &http.Request{Method: "GET"})
 		if err != nil || resp.StatusCode < 200 || resp.StatusCode == 407 || resp.StatusCode == 511 || len(resp.TransferEncoding) > 0 && resp.ContentLength >= 0 {
 			return

@@ -72,7 +72,8 @@ func (p *probe) tlsFailure(err error) *failure {
 		if strings.Contains(op.Err.Error(), "protocol version") {
 			return p.fail("tls_version", "")
 		}
-		return p.fail("tls_alert", strings.TrimPrefix(op.Err.Error(), "tls: "))
+		alert := strings.TrimPrefix(op.Err.Error(), "tls: ")
+		return p.fail(pick(p.stage == verdict.TargetTLS && damaged(alert), "tls_damaged", "tls_alert"), alert)
 	case strings.Contains(err.Error(), "unsupported protocol version"), strings.Contains(err.Error(), "selected unsupported"):
 		return p.fail("tls_version", "")
 	case strings.HasPrefix(err.Error(), "tls: "), errors.As(err, &op) && op.Op == "local error":
@@ -86,6 +87,12 @@ func (p *probe) tlsFailure(err error) *failure {
 		return p.broken(err, names)
 	}
 	return p.fail("tls_malformed", err.Error())
+}
+
+// damaged knows the alerts (RFC 8446 section 6) that our messages, which are well formed when
+// they leave, can only have earned on the way.
+func damaged(alert string) bool {
+	return containsAny(alert, "unexpected message", "bad record MAC", "record overflow", "error decoding message", "decryption failed", "error decrypting message")
 }
 
 // tlsBroke finds the faults of TLS that show only after the handshake: in TLS 1.3 a server

@@ -3,7 +3,9 @@ package checks_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"proxyward/checks"
 	"proxyward/checks/verdict"
 	"proxyward/internal/zoo"
 )
@@ -89,4 +91,65 @@ func TestNobodyListens(t *testing.T) {
 	for _, scheme := range []string{"http", "https", "socks4", "socks5h"} {
 		want(t, run(t, request("http://127.0.0.1/"), scheme+"://"+addr), "connect refused proxy")
 	}
+}
+
+func TestProxyThatDoesOnlyHalf(t *testing.T) {
+	t.Parallel()
+	site := zoo.Target(t, nil)
+	tunnels, forwards := zoo.ForwardProxy(t, zoo.Options{Only: "CONNECT"}), zoo.ForwardProxy(t, zoo.Options{Only: "GET"})
+	want(t, run(t, secure(t, site, site.HTTPS("/")), tunnels.URL("http", "")), "pass")
+	want(t, run(t, request(site.HTTP("/")), tunnels.URL("http", "")), "tunnel method_unsupported proxy")
+	want(t, run(t, request(site.HTTP("/")), forwards.URL("http", "")), "pass")
+	want(t, run(t, request(site.HTTPS("/")), forwards.URL("http", "")), "tunnel method_unsupported proxy")
+	narrow := zoo.ForwardProxy(t, zoo.Options{Ports: []string{"443"}})
+	want(t, run(t, request(site.HTTPS("/")), narrow.URL("http", "")), "tunnel forbidden proxy")
+}
+
+func TestTargetNotReached(t *testing.T) {
+	t.Parallel()
+	gone := zoo.Refused(t)
+	web, socks := zoo.ForwardProxy(t, zoo.Options{}), zoo.SOCKS(t, zoo.Options{})
+	for _, scheme := range []string{"http://", "https://"} {
+		url := scheme + gone.String() + "/"
+		want(t, run(t, request(url), web.URL("http", "")), "tunnel upstream_refused target")
+		want(t, run(t, request(url), socks.URL("socks5h", "")), "tunnel upstream_refused target")
+		want(t, run(t, request(url), socks.URL("socks4a", "")), "tunnel upstream_error target")
+		want(t, run(t, request(scheme+"nowhere.invalid/"), web.URL("http", "")), "tunnel upstream_dns target")
+	}
+}
+
+// One probe that is slow or fails leaves every other verdict as it is.
+func TestOneBadProxyHurtsNoOther(t *testing.T) {
+	t.Parallel()
+	site := zoo.Target(t, nil)
+	good := zoo.ForwardProxy(t, zoo.Options{})
+	bad := []*zoo.Server{zoo.Serve(t, zoo.Silent), zoo.Serve(t, zoo.ResetAtOnce), zoo.Serve(t, zoo.Flood("HTTP/1.1 200 OK\r\n\r\n", "x", 0))}
+	c := compile(t, hurriedBut(site.HTTP("/")))
+	verdicts := make(chan string)
+	for i := range 40 {
+		p := good
+		if i%2 == 0 {
+			p = bad[i/2%len(bad)]
+		}
+		go func() {
+			v := c.Run(t.Context(), mustParse(t, p.URL("http", "")), checks.RunOptions{})
+			if p == good {
+				verdicts <- says(v)
+				return
+			}
+			verdicts <- ""
+		}()
+	}
+	for range 40 {
+		if v := <-verdicts; v != "" && v != "pass" {
+			t.Error(v)
+		}
+	}
+}
+
+// hurriedBut leaves good peers time enough on a busy machine.
+func hurriedBut(url string) checks.Spec {
+	s := hurried(url)
+	s.Steps[0].Request.Timeout, s.Steps[0].Request.Timeouts = 2*time.Second, checks.Timeouts{}
+	return s
 }

@@ -98,12 +98,22 @@ func TestTunnelGrantedAndThen(t *testing.T) {
 		{"a page in one packet with the grant", zoo.Say("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n<html>login</html>"), "http", "target_tls not_tls proxy"},
 		{"SOCKS: closed at the ClientHello", zoo.Dialogue(zoo.Listen, hello5, grant5), "socks5h", "target_tls eof proxy"},
 		{"an alert", zoo.GrantThen(true, zoo.Write("\x15\x03\x03\x00\x02\x02\x28")), "http", "target_tls tls_alert target"},
+		{"an alert that bytes were lost", zoo.GrantThen(true, zoo.Write("\x15\x03\x03\x00\x02\x02\x0a")), "http", "target_tls tls_alert proxy"},
+		{"an alert that bytes were changed", zoo.GrantThen(true, zoo.Write("\x15\x03\x03\x00\x02\x02\x32")), "http", "target_tls tls_alert proxy"},
 		{"a broken handshake", zoo.GrantThen(true, zoo.Write("\x16\x03\x03\x00\x04\x63\x00\x00\x00")), "http", "target_tls malformed unknown"},
 	})
 	each(t, hurried("https://target.test/"), []behaviour{
 		{"silent", zoo.GrantThen(true, zoo.Silent), "http", "target_tls timeout unknown"},
 		{"a byte now and then", zoo.GrantThen(false, zoo.Drip("\x16\x03\x03\x10\x00"+strings.Repeat("\x02", 100), pace)), "http", "target_tls timeout proxy"},
 	})
+}
+
+func TestProxyThatLosesTheFirstByte(t *testing.T) {
+	t.Parallel()
+	site := zoo.Target(t, nil)
+	for _, n := range []int{1, 2, 7} {
+		want(t, run(t, secure(t, site, site.HTTPS("/")), zoo.Serve(t, zoo.LoseFirst(n)).URL("http", "")), "target_tls eof proxy")
+	}
 }
 
 func TestHTTP2Required(t *testing.T) {

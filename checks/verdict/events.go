@@ -53,6 +53,7 @@ var Table = []Event{
 	{"not_tls", at(TargetTLS), NotTLS, Proxy, "the tunnel was granted, and then something that is not TLS came out of it: a page of the proxy's, or of somebody in the target's place"},
 	{"tls_alert", at(ProxyTLS), TLSAlert, Proxy, "the proxy ended the TLS handshake with an alert"},
 	{"tls_alert", at(TargetTLS), TLSAlert, Target, "the target ended the TLS handshake with an alert"},
+	{"tls_damaged", at(TargetTLS), TLSAlert, Proxy, "the target complains of a damaged handshake: the tunnel lost or changed bytes"},
 	{"tls_version", at(ProxyTLS), TLSVersion, Proxy, "the proxy speaks no TLS version we accept"},
 	{"tls_version", at(TargetTLS), TLSVersion, Target, "the target speaks no TLS version we accept"},
 	{"cert_untrusted", at(ProxyTLS), CertUntrusted, Proxy, "the proxy's certificate is not signed by anyone we trust"},

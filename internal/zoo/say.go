@@ -228,3 +228,21 @@ func SOCKS5In(reply string) Handler {
 		pipe(c, target, r)
 	}
 }
+
+// LoseFirst grants a tunnel and then loses the client's first n bytes.
+func LoseFirst(n int) Handler {
+	return func(c net.Conn) {
+		words := strings.Fields(string(hearHead(c)))
+		if len(words) < 2 {
+			return
+		}
+		target, err := dialTarget(words[1])
+		if err != nil {
+			return
+		}
+		defer target.Close()
+		io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
+		io.ReadFull(c, make([]byte, n))
+		pipe(c, target, c)
+	}
+}
