@@ -43,9 +43,6 @@ func (p *probe) send() *failure {
 	if forward {
 		b = p.appendProxyAuthorization(b)
 	}
-	if c := p.cookies(p.req.url); c != "" {
-		b = append(append(append(b, "Cookie: "...), c...), '\r', '\n')
-	}
 	b = append(b, '\r', '\n')
 	p.traceLines("sent", b)
 	p.out = append(b, fill(p.req.body, p.nonce)...)
@@ -70,10 +67,11 @@ func (p *probe) answerWaits() bool {
 }
 
 func (p *probe) requestHead(forward bool) []byte {
-	if !p.req.hasNonce {
+	cookies := p.cookies(p.req.url)
+	if !p.req.hasNonce && cookies == "" {
 		return p.req.ready[b2i(forward)]
 	}
-	return p.req.head(forward, p.nonce)
+	return p.req.head(forward, p.nonce, cookies)
 }
 
 func b2i(b bool) int {

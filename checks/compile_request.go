@@ -65,7 +65,7 @@ func compileRequest(f faults, r Request) *template {
 	if t.url != nil {
 		t.secrets = secretsOf(t)
 		if !t.hasNonce {
-			t.ready = [2][]byte{t.head(false, ""), t.head(true, "")}
+			t.ready = [2][]byte{t.head(false, "", ""), t.head(true, "", "")}
 		}
 	}
 	return t

@@ -43,7 +43,7 @@ type TLS struct {
 	CAFile     string // PEM file; empty: the system's roots
 	ServerName string // empty: the host's name
 	MinVersion string // 1.2 or 1.3; empty: 1.2
-	Resume     bool   // session resumption across probes of one endpoint
+	Resume     bool   // session resumption across the probes of this check: the target can tell that they belong together
 }
 
 // Expect is what the answer must be for the probe to pass. All of it must hold.

@@ -41,6 +41,10 @@ func shop(t *testing.T) *zoo.Site {
 			http.Redirect(w, r, "/account", http.StatusFound)
 			return
 		}
+		if n := len(r.Header["Cookie"]); n != 1 {
+			fmt.Fprintf(w, "%d cookie lines ", n)
+			return
+		}
 		fmt.Fprint(w, "account of "+c.Value)
 	})
 	return zoo.Target(t, mux)
@@ -112,7 +116,7 @@ func TestStepsShareOneCookieJar(t *testing.T) {
 	steps := []checks.Step{
 		{Name: "login", Request: checks.Request{URL: site.HTTP("/login"), Method: "POST", Body: "user={nonce}", Headers: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}},
 			Expect: checks.Expect{BodyContains: []string{"welcome"}}},
-		{Name: "account", Request: checks.Request{URL: site.HTTP("/account")}, Expect: checks.Expect{BodyContains: []string{"account of {nonce}"}}},
+		{Name: "account", Request: checks.Request{URL: site.HTTP("/account"), Headers: map[string]string{"Cookie": "own=1"}}, Expect: checks.Expect{BodyContains: []string{"account of {nonce}"}}},
 	}
 	c := compile(t, checks.Spec{Name: "shop", Steps: steps})
 	if c.Timeout() != 30*time.Second {

@@ -26,7 +26,9 @@ func newNonce() string {
 
 // head is the request's head without its last blank line, so that a forward proxy's
 // credentials can follow. forward selects the absolute form (RFC 9112 section 3.2.2).
-func (t *template) head(forward bool, nonce string) []byte {
+// cookies are those of the probe's jar; they share one line with the check's own (RFC 6265
+// section 5.4).
+func (t *template) head(forward bool, nonce, cookies string) []byte {
 	b := make([]byte, 0, 512)
 	b = append(append(b, t.method...), ' ')
 	if forward {
@@ -34,10 +36,25 @@ func (t *template) head(forward bool, nonce string) []byte {
 	}
 	b = append(b, fill(t.url.RequestURI(), nonce)...)
 	b = append(append(append(b, " HTTP/1.1\r\nHost: "...), fill(t.host, nonce)...), "\r\n"...)
-	for _, h := range t.headers {
+	for _, h := range t.allHeaders(cookies) {
 		b = append(append(append(append(b, h.name...), ": "...), fill(h.value, nonce)...), "\r\n"...)
 	}
 	return append(b, "Connection: close\r\n"...)
+}
+
+func (t *template) allHeaders(cookies string) []field {
+	if cookies == "" {
+		return t.headers
+	}
+	out := make([]field, 0, len(t.headers)+1)
+	for _, h := range t.headers {
+		if strings.EqualFold(h.name, "Cookie") {
+			cookies = h.value + "; " + cookies
+			continue
+		}
+		out = append(out, h)
+	}
+	return append(out, field{"Cookie", cookies})
 }
 
 // fill puts the nonce where a template has its mark.
