@@ -18,6 +18,7 @@ type Status struct {
 	Leases       int64
 	Trials       int64 // leases from the recovery lane: endpoints permitted now
 	Admitted     int64 // admissions of the last window
+	Trickle      int64 // admissions the fleet may make per window, as of the last claim
 	Daemons      map[string]int64
 	LastCommitMs int64
 	LowestScore  int64
@@ -39,7 +40,7 @@ func (p *Pool) Status(ctx context.Context) (Status, error) {
 	k, tx := p.keys, p.client.TxPipeline()
 	counts, daemons, tokens := tx.HGetAll(ctx, k.counts()), tx.ZRangeWithScores(ctx, k.daemons(), 0, -1), tx.HVals(ctx, k.tokens())
 	leases, admitted := tx.ZCard(ctx, k.leases()), tx.ZCard(ctx, k.admitted())
-	meta := tx.HMGet(ctx, k.meta(), "last_commit_ms", "lowest")
+	meta, trickle := tx.HMGet(ctx, k.meta(), "last_commit_ms", "lowest"), tx.HMGet(ctx, k.budget(), "trickle")
 	type lane struct {
 		waiting, due *redis.IntCmd
 		next         *redis.ZSliceCmd
@@ -54,7 +55,8 @@ func (p *Pool) Status(ctx context.Context) (Status, error) {
 	}
 	s := Status{Now: now, States: map[record.State]int64{}, Lanes: map[record.Lane]Queue{}, Daemons: map[string]int64{},
 		Leases: leases.Val(), Admitted: admitted.Val(), Trials: countLane(tokens.Val(), record.Recovery),
-		LastCommitMs: integer(meta.Val()[0]), LowestScore: integer(meta.Val()[1])}
+		LastCommitMs: integer(meta.Val()[0]), LowestScore: integer(meta.Val()[1]),
+		Trickle: integer(trickle.Val()[0])}
 	for state, n := range counts.Val() {
 		s.States[record.State(state)] = integer(n)
 	}

@@ -29,7 +29,7 @@ type checkJSON struct {
 	Due          map[string]int64 `json:"due"`   // of these, due now
 	Leases       int64            `json:"leases"`
 	Guard        guardJSON        `json:"guard"`
-	Trickle      int              `json:"trickle"`  // admissions per window; 0: this command does not know
+	Trickle      int64            `json:"trickle"`  // admissions per window; 0: not known
 	Admitted     int64            `json:"admitted"` // in the last window
 	Daemons      []daemonJSON     `json:"daemons"`  // live ones
 	LastCommitMs int64            `json:"last_commit_ms"`
@@ -121,8 +121,11 @@ func (s *session) statusOf(ctx context.Context, name string) (checkJSON, error) 
 		return checkJSON{}, err
 	}
 	check, configured := s.check(name)
+	if status.Trickle == 0 { // nothing was claimed yet: what the first claim will say
+		status.Trickle = int64(check.Trickle.PerTick)
+	}
 	c := checkJSON{Name: name, States: map[string]int64{}, Lanes: map[string]int64{}, Due: map[string]int64{},
-		Leases: status.Leases, Trickle: check.Trickle.PerTick, Admitted: status.Admitted, Daemons: live(status),
+		Leases: status.Leases, Trickle: status.Trickle, Admitted: status.Admitted, Daemons: live(status),
 		LastCommitMs: status.LastCommitMs, NowMs: status.Now, status: status}
 	c.Owned = configured || s.config == nil && len(c.Daemons) > 0
 	c.stray = s.config != nil && !configured

@@ -20,5 +20,5 @@ for i = 1, n do
   lane, recent = fair(queues, recent)
   grant(lanes, lane, queues[lane], ARGV[6] .. i, now, reply)
 end
-redis.call('HSET', KEYS[11], 'tokens', string.format('%.9f', budget - n), 'at_ms', int(now), 'grants', recent)
+redis.call('HSET', KEYS[11], 'tokens', string.format('%.9f', budget - n), 'at_ms', int(now), 'grants', recent, 'trickle', int(per_tick))
 return reply
