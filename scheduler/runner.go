@@ -167,7 +167,8 @@ func (r *runner) release(n int) {
 // drain waits for the probes in flight, at most grace, then cancels the rest: they come
 // back as our own fault, and their leases are given back.
 func (r *runner) drain(grace time.Duration) {
-	r.claiming.Lock() // a claim under way has started its probes
+	r.claiming.Lock()
+	//lint:ignore SA2001 once the lock is had, a claim under way has started its probes
 	r.claiming.Unlock()
 	timer := time.AfterFunc(grace, r.stop)
 	r.probes.Wait()
