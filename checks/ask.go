@@ -37,7 +37,7 @@ func (p *probe) ask() *failure {
 // send writes the request. Where that fails an answer may stand there all the same (413,
 // 407); only if there is none the sending counts.
 func (p *probe) send() *failure {
-	p.enter(verdict.Request, p.step.timeouts.Handshake)
+	p.enter(verdict.Request, p.step.timeouts.FirstByte)
 	forward := p.forward()
 	b := append(p.out[:0], p.requestHead(forward)...)
 	if forward {

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"time"
@@ -39,30 +40,43 @@ func (p *probe) stopped() bool { return time.Since(p.gotAt) > time.Since(p.stage
 func (p *probe) readCoded(h *head, src io.Reader) error {
 	codings := h.list("Content-Encoding")
 	if len(codings) == 0 {
-		return p.collect(src)
+		return p.collect(src, p.step.expect.maxBody)
 	}
-	raw := &capped{r: src, left: p.step.expect.maxBody + 64<<10}
-	r, err := decoder(raw, codings)
+	// Undone only when it is here whole: the wire's faults come first, and nobody who drips
+	// holds a decoder's memory meanwhile.
+	err := p.collect(src, p.step.expect.maxBody+codedSlack)
+	coded := p.body
+	p.body = nil
+	if err != nil {
+		return err
+	}
+	return p.decode(coded, codings)
+}
+
+// codedSlack is how much longer than its plain text an encoded body may be.
+const codedSlack = 64 << 10
+
+// decoding bounds how many bodies are decoded at once: the windows of brotli and zstd can
+// take 16 MiB each, at a stranger's word.
+var decoding = make(chan struct{}, 4)
+
+func (p *probe) decode(coded []byte, codings []string) error {
+	decoding <- struct{}{}
+	defer func() { <-decoding }()
+	r, err := decoder(bytes.NewReader(coded), codings)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	err = p.collect(r)
-	switch {
-	case raw.err != nil && raw.err != io.EOF:
-		return raw.err // the wire's fault comes first: the decoder only suffers from it
-	case err != nil && err != errTooLarge:
-		return errDecode
-	case err == nil:
-		return drain(raw)
+	if err := p.collect(r, p.step.expect.maxBody); err == errTooLarge || err == nil {
+		return err
 	}
-	return err
+	return errDecode
 }
 
 // collect reads to the end or to one byte over the limit. The buffer grows with what comes,
 // never with what is announced.
-func (p *probe) collect(src io.Reader) error {
-	most := p.step.expect.maxBody
+func (p *probe) collect(src io.Reader, most int64) error {
 	for idle := 0; idle < 100; {
 		if cap(p.body)-len(p.body) < 512 {
 			grown := make([]byte, len(p.body), 2*cap(p.body)+2048)
@@ -88,18 +102,6 @@ func (p *probe) collect(src io.Reader) error {
 	return io.ErrNoProgress
 }
 
-// drain reads what is left behind a decoded stream: a missing last chunk must be noticed.
-func drain(r io.Reader) error {
-	var b [512]byte
-	for {
-		if _, err := r.Read(b[:]); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-}
-
 func (p *probe) bodyFailure(err error) *failure {
 	switch {
 	case err == nil:
@@ -114,28 +116,6 @@ func (p *probe) bodyFailure(err error) *failure {
 		return p.fail("truncated", "")
 	}
 	return p.broken(err, ending{eof: "truncated"})
-}
-
-// capped bounds what is read in encoded form: a stream may go on for ever without giving a
-// byte of plain text.
-type capped struct {
-	r    io.Reader
-	left int64
-	err  error
-}
-
-func (c *capped) Read(b []byte) (int, error) {
-	if c.err != nil {
-		return 0, c.err
-	}
-	n, err := c.r.Read(b)
-	if c.left -= int64(n); c.left < 0 {
-		err = errTooLarge
-	}
-	if err != nil {
-		c.err = err
-	}
-	return n, err
 }
 
 // framed is the body as the framing cuts it out of the connection.

@@ -38,7 +38,7 @@ var (
 )
 
 func (p *probe) askHTTP2() *failure {
-	p.enter(verdict.Request, p.step.timeouts.Handshake)
+	p.enter(verdict.Request, p.step.timeouts.FirstByte)
 	p.buf = p.buf[:0]
 	c := &h2{p: p, credit: h2window, stream: h2window, initial: h2window, frameMax: 16384, budget: p.step.expect.maxHeaders + 16<<10}
 	c.fr = http2.NewFramer(nil, p.conn)

@@ -25,7 +25,10 @@ type tlsPolicy struct {
 // section 9.1) and by far the cheapest here; Go's own default, a hybrid with ML-KEM,
 // would be a third of a handshake's cost. Go orders the list itself and would put X25519
 // first, so that it is offered only to a peer that refused this list.
-var narrow = []tls.CurveID{tls.CurveP256, tls.CurveP384}
+var (
+	narrow = []tls.CurveID{tls.CurveP256, tls.CurveP384}
+	broad  = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
+)
 
 func compileTLS(f faults, t TLS, http2 string) *tlsPolicy {
 	p := &tlsPolicy{pinned: t.ServerName}
@@ -101,7 +104,7 @@ func (t *tlsPolicy) config(name string, keep bool) *tls.Config {
 	c := t.base.Clone()
 	c.ServerName = name
 	if k.wide {
-		c.CurvePreferences = nil
+		c.CurvePreferences = broad
 	}
 	c.VerifyConnection = func(s tls.ConnectionState) error { return t.known.verify(s, t.roots, name) }
 	if keep || t.pinned != "" {

@@ -44,6 +44,9 @@ func (p *probe) wrongStatus(h *head) *failure {
 		fail = p.fail(pick(forward && away, "redirected_forward", "redirected"), more+" to "+to)
 	// 502 and 504 are a gateway's words, 400 those of a web server that is no proxy; a 503 is
 	// the target's own as well.
+	// A 401 without a challenge breaks RFC 9110 section 15.5.2; some proxies refuse a login so.
+	case forward && h.status == 401 && !h.has("WWW-Authenticate"):
+		fail = p.fail("http_status_forward", more)
 	case forward && (h.status == 502 || h.status == 504 || h.status == 400) && !guardedTarget(h):
 		fail = p.fail("http_status_forward", more)
 	default:

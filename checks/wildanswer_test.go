@@ -131,6 +131,7 @@ func TestAnswersThatFail(t *testing.T) {
 		{"404", status("404 Not Found", "Server: nginx"), "verify http_status target", "verify http_status target"},
 		{"403", status("403 Forbidden", "Server: nginx"), "verify http_status target", "verify http_status target"},
 		{"401", status("401 Unauthorized", "WWW-Authenticate: Basic"), "verify http_status target", "verify http_status target"},
+		{"401 without a challenge", status("401 Unauthorized"), "verify http_status unknown", "verify http_status target"},
 		{"500", status("500 Internal Server Error"), "verify http_status target", "verify http_status target"},
 		{"502 that anybody may have said", status("502 Bad Gateway"), "verify http_status unknown", "verify http_status target"},
 		{"502 of a service that stands before the target", status("502 Bad Gateway", "Server: cloudflare", "CF-RAY: 1"), "verify http_status target", "verify http_status target"},
