@@ -1,6 +1,9 @@
 package checks
 
 import (
+	"errors"
+	"io"
+
 	"proxyward/checks/verdict"
 )
 
@@ -98,7 +101,8 @@ func (p *probe) noAnswer(err error) *failure {
 	case errMalformed:
 		return p.fail(pick(forward, "malformed_forward", "malformed"), p.quote(p.buf))
 	}
-	if forward && nothing && isResetErrno(err) && p.local(err) == nil {
+	closed := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	if forward && nothing && p.local(err) == nil && (isResetErrno(err) || closed && p.unread()) {
 		return p.failAt(verdict.Tunnel, "reset", "")
 	}
 	names := ending{timeout: "timeout", reset: pick(forward, "reset_forward", "reset"), eof: pick(forward, "eof_forward", "eof")}

@@ -130,3 +130,14 @@ func (c *tcpConn) readLate(b []byte) int {
 	rc.Control(func(fd uintptr) { n, _, _ = syscall.Recvfrom(int(fd), b, syscall.MSG_DONTWAIT) })
 	return max(n, 0)
 }
+
+// refused reports whether the connection has been reset by now.
+func (c *tcpConn) refused() bool {
+	rc, err := c.SyscallConn()
+	if err != nil {
+		return false
+	}
+	code := 0
+	rc.Control(func(fd uintptr) { code, _ = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_ERROR) })
+	return code != 0
+}

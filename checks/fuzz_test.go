@@ -116,6 +116,9 @@ func FuzzResponse(f *testing.F) {
 		if bytes.Contains(bytes.ToLower(data), []byte("content-encoding")) {
 			return
 		}
+		if bytes.Contains(data, []byte(" :")) || bytes.Contains(data, []byte("\t:")) {
+			return // a blank before the colon: taken off here, a name of its own there
+		}
 		if bytes.Contains(bytes.ToLower(data), []byte("transfer-encoding")) && !bytes.HasPrefix(data, []byte("HTTP/1.1")) {
 			return // net/http ignores it in HTTP/1.0, as curl does not: old proxies pass chunks on
 		}

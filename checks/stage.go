@@ -137,8 +137,25 @@ func (p *probe) broken(err error, names ending) *failure {
 		return p.fail(or(names.reset, "reset"), "")
 	case isUnreachableErrno(err):
 		return p.fail("unreachable", "")
+	case (p.stage == verdict.Tunnel || p.stage == verdict.ProxyTLS) && p.unread():
+		return p.fail(or(names.reset, "reset"), "")
 	}
 	return p.fail(or(names.eof, "eof"), "")
+}
+
+// unread reports whether a peer that closed without a word has not even read what it was
+// sent: then its kernel answers our bytes with a reset, one round trip later. That is
+// how an address is turned away that is not on the proxy's list.
+func (p *probe) unread() bool {
+	c, ok := p.tcp.(interface{ refused() bool })
+	if !ok || p.got > 0 {
+		return false
+	}
+	if c.refused() {
+		return true
+	}
+	time.Sleep(min(2*p.spent[stageIndex[verdict.Connect]]+time.Millisecond, 50*time.Millisecond))
+	return c.refused()
 }
 
 type ending struct{ timeout, reset, eof string }
