@@ -93,11 +93,14 @@ func targetPlaces(t *testing.T, site *zoo.Site) places {
 		"http://" + gone + "/", "https://" + gone + "/", "http://" + silent + "/", "https://" + silent + "/"}
 }
 
-func squid(t *testing.T, more string) string {
+func squid(t *testing.T, more string) string { return squidOn(t, "http_port 127.0.0.1:PORT", "", more) }
+
+func squidOn(t *testing.T, port, pem, more string) string {
 	return startReal(t, "squid", func(r real) map[string]string {
 		return map[string]string{
+			"pem":   pem,
 			"login": "#!/bin/sh\nwhile read u p x; do if [ \"$u $p\" = 'ann secret' ]; then echo OK; else echo ERR; fi; done\n",
-			"conf": strings.NewReplacer("DIR", r.dir, "PORT", r.port).Replace(`http_port 127.0.0.1:PORT
+			"conf": strings.NewReplacer("DIR", r.dir, "PORT", r.port).Replace(port + `
 pid_filename none
 cache deny all
 access_log none
@@ -153,6 +156,26 @@ func TestRealSquidKnowsNoSuchName(t *testing.T) {
 		if says(v) != "tunnel upstream_dns target" && says(v) != less {
 			t.Errorf("%s: %s (%s)", scheme, says(v), v.Detail)
 		}
+	}
+}
+
+// The port at which squid itself speaks TLS to its clients.
+func TestRealSquidTLSPort(t *testing.T) {
+	t.Parallel()
+	site := zoo.Target(t, nil)
+	at := targetPlaces(t, site)
+	proxy := squidOn(t, "https_port 127.0.0.1:PORT tls-cert=DIR/pem", site.CA.KeyPair(t, "127.0.0.1"), "")
+	realCases(t, site, []realCase{
+		{"http", "https://" + proxy, at.http, "pass"},
+		{"https", "https://" + proxy, at.https, "pass"},
+		{"denied", "https://" + proxy, "https://blocked.example/", "tunnel forbidden proxy"},
+		{"target refuses", "https://" + proxy, at.refusedHTTP, "tunnel upstream_refused target"},
+		{"silent target", "https://" + proxy, at.silentTLS, "target_tls timeout unknown"},
+	})
+	s := request(at.https)
+	want(t, run(t, s, "https://"+proxy), "proxy_tls cert_untrusted proxy")
+	for _, url := range []string{at.http, at.https} { // its alert tells
+		want(t, run(t, request(url), "http://"+proxy), "tunnel protocol_mismatch proxy")
 	}
 }
 
