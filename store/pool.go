@@ -108,11 +108,6 @@ const (
 	Busy    Code = 3 // being probed now
 )
 
-// run runs a script; only a missing script is sent again, which applies nothing twice.
-func (p *Pool) run(ctx context.Context, s *redis.Script, keys []string, args []any) *redis.Cmd {
-	return s.Run(ctx, p.client, keys, args...)
-}
-
 func (p *Pool) codes(ctx context.Context, s *redis.Script, keys []string, args []any) ([]Code, error) {
 	numbers, err := p.run(ctx, s, keys, args).Int64Slice()
 	if err != nil {

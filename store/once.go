@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// once sends a script at most once: when the reply is lost nobody knows whether it ran, and
+// a second run would apply it twice. The client's own retries are off, but a cluster client
+// also sends again, as a redirect, what broke off on the way.
+type once struct{ redis.UniversalClient }
+
+// single is a command that no client sends again.
+type single struct{ *redis.Cmd }
+
+// NoRetry tells the client so.
+func (single) NoRetry() bool { return true }
+
+// EvalSha runs a script that the server knows.
+func (o once) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
+	return o.send(ctx, "evalsha", sha, keys, args)
+}
+
+// Eval runs a script and makes the server know it.
+func (o once) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
+	return o.send(ctx, "eval", script, keys, args)
+}
+
+func (o once) send(ctx context.Context, name, script string, keys []string, args []any) *redis.Cmd {
+	all := make([]any, 3, 3+len(keys)+len(args))
+	all[0], all[1], all[2] = name, script, len(keys)
+	for _, key := range keys {
+		all = append(all, key)
+	}
+	cmd := redis.NewCmd(ctx, append(all, args...)...)
+	o.Process(ctx, single{cmd}) // its error is in cmd
+	return cmd
+}
+
+// refusals are replies that say the server did not run the script: it is sent again.
+var refusals = []string{
+	"TRYAGAIN",    // a slot is being moved, and its keys are on two nodes
+	"CLUSTERDOWN", // a slot has no master for the moment
+	"MASTERDOWN", "LOADING",
+	"READONLY", // the master became a replica; the client has looked for the new one
+	"ASK", "MOVED",
+}
+
+const (
+	refusedTries = 6
+	refusedPause = 50 * time.Millisecond // doubled each time: 1.5 s in all
+)
+
+// run runs a script. It is sent again only where the server says that it did not run it:
+// for want of the script, or by one of the refusals.
+func (p *Pool) run(ctx context.Context, s *redis.Script, keys []string, args []any) *redis.Cmd {
+	for try, wait := 1, refusedPause; ; try, wait = try+1, 2*wait {
+		cmd := s.Run(ctx, once{p.client}, keys, args...)
+		err := cmd.Err()
+		p.reload(ctx, err)
+		if try == refusedTries || !refused(err) {
+			return cmd
+		}
+		select {
+		case <-ctx.Done():
+			return cmd
+		case <-time.After(wait):
+		}
+	}
+}
+
+func refused(err error) bool {
+	if err == nil {
+		return false
+	}
+	for _, word := range refusals {
+		if redis.HasErrorPrefix(err, word) || strings.HasPrefix(err.Error(), word+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+// reload makes a cluster client look who has the slots now: by itself it does so once a
+// minute, and a connection that breaks tells it nothing.
+func (p *Pool) reload(ctx context.Context, err error) {
+	cluster, is := p.client.(*redis.ClusterClient)
+	var network net.Error
+	if is && err != nil && (errors.As(err, &network) || refused(err)) {
+		cluster.ReloadState(ctx)
+	}
+}
