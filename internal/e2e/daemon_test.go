@@ -49,6 +49,9 @@ func start(t *testing.T, args ...string) *daemon {
 	go func() { d.cmd.Wait(); close(d.ended) }()
 	t.Cleanup(func() {
 		d.kill()
+		if strings.Contains(d.err.String(), "DATA RACE") {
+			t.Error("the daemon has a data race")
+		}
 		if t.Failed() {
 			t.Logf("%s said:\n%s%s", strings.Join(d.cmd.Args, " "), end(d.out.String()), end(d.err.String()))
 		}

@@ -21,7 +21,7 @@ redis: {url: "REDIS"}
 admin: {listen: ""}
 checks:
   - name: c
-    request: {url: "http://target.example/catalogue", timeout: 8s}
+    request: {url: "http://target.example/catalogue", timeout: 15s, timeouts: {first_byte: 15s}}
     expect: {status: [200], body_contains: ["the catalogue"]}
     endpoints: [{file: "LIST"}]
     recheck: 5s
@@ -115,7 +115,7 @@ func TestKilledInMidProbe20Times(t *testing.T) {
 		args = append(args, farm.ID(i))
 	}
 	ok(t, args...)
-	for range 100 {
+	for range 7 {
 		ok(t, "allocate", "--config", config)
 	}
 	trying.Store(true)
@@ -149,7 +149,7 @@ func TestKilledInMidProbe20Times(t *testing.T) {
 		if n == 3 {
 			ok(t, "recheck", "--config", config, "--state", "candidate")
 		}
-		testenv.Eventually(t, 20*time.Second, "a probe in flight", func() bool { return len(farm.Hits()) > 0 && flying() > 0 })
+		testenv.Eventually(t, 40*time.Second, "a probe in flight", func() bool { return len(farm.Hits()) > 0 && flying() > 0 })
 		time.Sleep(rand.N(400 * time.Millisecond)) // any moment of a probe or a commit
 		d.kill()
 		for i := range 60 {

@@ -20,8 +20,10 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // instead of a second at the end of every command
 	binary = filepath.Join(dir, "proxyward")
-	if out, err := exec.Command("go", "build", "-o", binary, "proxyward").CombinedOutput(); err != nil {
+	args := append(append([]string{"build"}, buildFlags...), "-o", binary, "proxyward")
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build proxyward: %v\n%s", err, out)
 		return 1
 	}
