@@ -43,7 +43,8 @@ type Sentinel struct {
 
 // RedisTLS says how the server's certificate is judged.
 type RedisTLS struct {
-	CAFile string // PEM, readable and with a certificate in it; empty: the system's roots
+	Enabled bool   // to a cluster or sentinels; a URL says so itself
+	CAFile  string // PEM, readable and with a certificate in it; empty: the system's roots
 }
 
 // Scheduler is the rhythm of the daemon.

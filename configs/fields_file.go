@@ -32,6 +32,7 @@ func redisFields(r *redisFile) object {
 		{"password_file", anyText(&r.passwordFile), "Relative to $CREDENTIALS_DIRECTORY, or absolute."},
 		{"prefix", anyText(&r.prefix), "First part of every key; no braces."},
 		{"tls", object{
+			{"enabled", boolean(&r.secure), "TLS to a cluster or sentinels; rediss:// in url says so itself."},
 			{"ca_file", anyText(&r.caFile), "PEM file that rediss:// is verified with; empty: the system's roots."},
 		}, "How the server's certificate is judged."},
 		{"cluster", object{

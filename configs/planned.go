@@ -16,8 +16,6 @@ type plan struct {
 // planned lists the fields that are validated here while no code acts on them yet: whoever
 // builds one removes its line. Indices are left out of the paths.
 var planned = []plan{
-	{"redis.cluster", "no connection can be made to a cluster", nil},
-	{"redis.sentinel", "no connection can be made through sentinels", nil},
 	{"admin", "the interface is not served", nil},
 	{"checks[].guard", "an outage of the target ejects endpoints by the ordinary rules", nil},
 	{"checks[].jobs", "work in flight is not counted", func(c *checkFile) bool { return !c.Planned.Jobs }},

@@ -22,6 +22,7 @@ type file struct {
 
 type redisFile struct {
 	url, username, password, passwordFile, prefix, caFile text
+	secure                                                bool
 	cluster                                               clusterFile
 	sentinel                                              sentinelFile
 }

@@ -13,7 +13,7 @@ import (
 
 // redis makes the address of the server. No message of it holds any part of a URL.
 func (d *decoder) redis(r *redisFile) Redis {
-	out := Redis{Prefix: r.prefix.value, Username: r.username.value, TLS: RedisTLS{CAFile: r.caFile.value}}
+	out := Redis{Prefix: r.prefix.value, Username: r.username.value, TLS: RedisTLS{Enabled: r.secure || r.caFile.value != "", CAFile: r.caFile.value}}
 	out.Password = d.password(r.password, r.passwordFile, "redis")
 	cluster, sentinel := d.given("redis.cluster"), d.given("redis.sentinel")
 	if cluster {

@@ -6,9 +6,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -17,13 +19,25 @@ import (
 // callTimeout bounds one round trip to Redis.
 const callTimeout = 3 * time.Second
 
-// Address says which Redis to use and as whom.
+// Address says which Redis to use and as whom: one server by URL, the nodes of a Cluster,
+// or a master that sentinels watch.
 type Address struct {
-	URL      string // redis:// rediss:// unix://; may carry user and password
+	URL      string   // redis:// rediss:// unix://; may carry user and password
+	Cluster  []string // host:port of some nodes
+	Sentinel Sentinel
+	TLS      bool   // to Cluster and Sentinel; a URL says so itself
 	Username string // wins over the URL's
 	Password string // wins over the URL's; a secret
-	CAFile   string // PEM, for rediss; empty: the system's roots
+	CAFile   string // PEM, for TLS; empty: the system's roots
 	Prefix   string // of every key; empty: proxyward
+}
+
+// Sentinel names a master and those who watch it; the zero value is none.
+type Sentinel struct {
+	Master    string
+	Addresses []string // host:port of the sentinels
+	Username  string   // of the sentinels themselves
+	Password  string   // of the sentinels themselves; a secret
 }
 
 // Store is one Redis with the pools of all checks in it. Safe for concurrent use.
@@ -38,33 +52,70 @@ func Open(a Address) (*Store, error) {
 	if strings.ContainsAny(a.Prefix, "{}") {
 		return nil, errors.New("open redis: the prefix has braces: they belong to the check's name")
 	}
-	options, err := redis.ParseURL(a.URL)
+	options, err := a.options()
 	if err != nil {
-		return nil, errors.New("open redis: bad URL: write redis://HOST:PORT/DB, rediss://… or unix:///PATH?db=N")
+		return nil, err
+	}
+	redis.SetLogger(silence{})
+	return New(redis.NewUniversalClient(options), a.Prefix), nil
+}
+
+// silence keeps the client library from writing on standard error: what it would say
+// comes back as errors, and is told once.
+type silence struct{}
+
+// Printf says nothing.
+func (silence) Printf(context.Context, string, ...any) {}
+
+func (a Address) options() (*redis.UniversalOptions, error) {
+	o := &redis.UniversalOptions{Addrs: a.Cluster, IsClusterMode: len(a.Cluster) > 0}
+	secure := a.TLS
+	switch {
+	case len(a.Cluster) > 0:
+	case a.Sentinel.Master != "":
+		o.MasterName, o.Addrs = a.Sentinel.Master, a.Sentinel.Addresses
+		o.SentinelUsername, o.SentinelPassword = a.Sentinel.Username, a.Sentinel.Password
+	default:
+		one, err := redis.ParseURL(a.URL)
+		if err != nil {
+			return nil, errors.New("open redis: bad URL: write redis://HOST:PORT/DB, rediss://… or unix:///PATH?db=N")
+		}
+		o.Addrs, o.DB, o.Username, o.Password = []string{one.Addr}, one.DB, one.Username, one.Password
+		secure = one.TLSConfig != nil
+		if network := one.Network; network == "unix" {
+			o.Dialer = func(ctx context.Context, _, addr string) (net.Conn, error) {
+				return (&net.Dialer{Timeout: callTimeout}).DialContext(ctx, network, addr)
+			}
+		}
 	}
 	if a.Username != "" {
-		options.Username = a.Username
+		o.Username = a.Username
 	}
 	if a.Password != "" {
-		options.Password = a.Password
+		o.Password = a.Password
 	}
+	if err := a.secure(o, secure); err != nil {
+		return nil, err
+	}
+	o.MaxRetries, o.DialerRetries = -1, 1
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = callTimeout, callTimeout, callTimeout
+	o.ContextTimeoutEnabled = true
+	o.ClientName = "proxyward"
+	return o, nil
+}
+
+func (a Address) secure(o *redis.UniversalOptions, secure bool) (err error) {
+	if !secure {
+		if a.CAFile != "" {
+			return errors.New("open redis: a CA file needs a rediss:// URL, or TLS")
+		}
+		return nil
+	}
+	o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // the client fills in each server's name
 	if a.CAFile != "" {
-		if options.TLSConfig == nil {
-			return nil, errors.New("open redis: a CA file needs a rediss:// URL")
-		}
-		if options.TLSConfig.RootCAs, err = readRoots(a.CAFile); err != nil {
-			return nil, err
-		}
+		o.TLSConfig.RootCAs, err = readRoots(a.CAFile)
 	}
-	if options.TLSConfig != nil {
-		options.TLSConfig.MinVersion = tls.VersionTLS12
-	}
-	options.MaxRetries = -1
-	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = callTimeout, callTimeout, callTimeout
-	options.DialerRetries = 1
-	options.ContextTimeoutEnabled = true
-	options.ClientName = "proxyward"
-	return New(redis.NewClient(options), a.Prefix), nil
+	return err
 }
 
 func readRoots(file string) (*x509.CertPool, error) {
@@ -106,20 +157,38 @@ func (s *Store) Pool(check string) *Pool {
 
 // Checks names every check that has a pool here, sorted.
 func (s *Store) Checks(ctx context.Context) ([]string, error) {
+	var mu sync.Mutex
 	names := []string{}
+	scan := func(ctx context.Context, node redis.Cmdable) error {
+		found, err := s.scanChecks(ctx, node)
+		mu.Lock()
+		defer mu.Unlock()
+		names = append(names, found...)
+		return err
+	}
+	var err error
+	if cluster, is := s.client.(*redis.ClusterClient); is {
+		err = cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return scan(ctx, node) })
+	} else {
+		err = scan(ctx, s.client)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list checks: %w", err)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil // a scan can meet a key twice
+}
+
+func (s *Store) scanChecks(ctx context.Context, node redis.Cmdable) (names []string, err error) {
 	head, tail := s.prefix+":{", "}:endpoints"
-	it := s.client.Scan(ctx, 0, globEscape(head)+"*"+tail, 1000).Iterator()
+	it := node.Scan(ctx, 0, globEscape(head)+"*"+tail, 1000).Iterator()
 	for it.Next(ctx) {
 		name := strings.TrimSuffix(strings.TrimPrefix(it.Val(), head), tail)
 		if !strings.ContainsAny(name, "{}") {
 			names = append(names, name)
 		}
 	}
-	if err := it.Err(); err != nil {
-		return nil, fmt.Errorf("list checks: %w", err)
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil // a scan can meet a key twice
+	return names, it.Err()
 }
 
 func globEscape(s string) string {

@@ -25,7 +25,6 @@ where and why. Nothing is needed, nothing is kept, nothing leaves this machine.`
 			if period < 0 {
 				return errors.New("bad value for --for: write a duration over zero, for example 15s")
 			}
-			quietRedis()
 			o.Out, o.Style, o.For = a.out, a.style(), period
 			return demo.Run(cmd.Context(), o)
 		},

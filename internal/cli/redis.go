@@ -9,8 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
-
 	"proxyward/configs"
 	"proxyward/internal/embedded"
 	"proxyward/store"
@@ -24,16 +22,24 @@ type place struct {
 }
 
 // placeOf is the Redis of a configuration.
-func placeOf(c configs.Redis) (place, error) {
-	if len(c.Cluster) > 0 || c.Sentinel != nil {
-		return place{}, errors.New("redis.cluster and redis.sentinel are not built yet: name one server in redis.url")
+func placeOf(c configs.Redis) place {
+	a := store.Address{URL: c.URL, Cluster: c.Cluster, TLS: c.TLS.Enabled, Username: c.Username, Password: c.Password.Reveal(),
+		CAFile: c.TLS.CAFile, Prefix: c.Prefix}
+	if s := c.Sentinel; s != nil {
+		a.Sentinel = store.Sentinel{Master: s.Master, Addresses: s.Addresses, Username: s.Username, Password: s.Password.Reveal()}
 	}
-	return placeAt(store.Address{URL: c.URL, Username: c.Username, Password: c.Password.Reveal(),
-		CAFile: c.TLS.CAFile, Prefix: c.Prefix}), nil
+	return placeAt(a)
 }
 
 func placeAt(a store.Address) place {
-	return place{address: a, embedded: embedded.Is(a.URL), name: redisName(a.URL)}
+	name := redisName(a.URL)
+	switch {
+	case len(a.Cluster) > 0:
+		name = "the cluster of " + a.Cluster[0]
+	case a.Sentinel.Master != "":
+		name = "the master " + a.Sentinel.Master
+	}
+	return place{address: a, embedded: embedded.Is(a.URL), name: name}
 }
 
 // redisName is the URL without what may be secret.
@@ -50,7 +56,6 @@ func redisName(raw string) string {
 
 // open prepares a client of the place; an embedded one runs in another process.
 func (p place) open() (*store.Store, error) {
-	quietRedis()
 	a := p.address
 	if p.embedded {
 		var known bool
@@ -64,14 +69,6 @@ func (p place) open() (*store.Store, error) {
 	}
 	return store.Open(a)
 }
-
-// quietRedis keeps the client library from writing on standard error: its errors come
-// back to us and are told once.
-func quietRedis() { redis.SetLogger(silence{}) }
-
-type silence struct{}
-
-func (silence) Printf(context.Context, string, ...any) {}
 
 // redisWords makes an error of Redis or of the way to it a sentence with its mend; other
 // errors come back as they are.

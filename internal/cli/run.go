@@ -62,7 +62,6 @@ func (a *app) daemon(ctx context.Context, f *runFlags) error {
 	for _, w := range config.Warnings {
 		log.Warn(w)
 	}
-	quietRedis()
 	if at.embedded {
 		server, err := embedded.Start(at.address.URL, embedded.Login{User: at.address.Username, Password: at.address.Password})
 		if err != nil {
@@ -105,8 +104,7 @@ func (a *app) runConfig(f *runFlags) (*configs.Config, place, error) {
 	if f.logFormat != "" {
 		config.Log.Format = f.logFormat
 	}
-	at, err := placeOf(config.Redis)
-	return config, at, err
+	return config, placeOf(config.Redis), nil
 }
 
 func (a *app) configOf(f *runFlags) (*configs.Config, error) {

@@ -73,9 +73,7 @@ func (f *poolFlags) configure() (*configs.Config, place, error) {
 	}
 	p := placeAt(store.Address{URL: embedded.DefaultURL})
 	if c != nil {
-		if p, err = placeOf(c.Redis); err != nil && f.redis == "" {
-			return nil, place{}, err
-		}
+		p = placeOf(c.Redis)
 	}
 	if f.redis != "" {
 		prefix := ""
