@@ -33,9 +33,11 @@ func (p *probe) targetTLS() *failure {
 
 func (p *probe) handshake(policy *tlsPolicy, name string, keep bool) (*tls.Conn, *failure) {
 	wide := policy.wide.Load()
-	c := tls.Client(p.conn, policy.config(name, keep))
+	hello := &p.hellos[b2i(keep)]
+	*hello = helloConn{Conn: p.conn}
+	c := tls.Client(hello, policy.config(name, keep))
 	if err := c.Handshake(); err != nil {
-		fail := p.tlsFailure(err)
+		fail := p.tlsFailure(err, hello)
 		// A peer that knows none of the key exchanges that we offer first gets all of
 		// them, from now on, and this probe one more try.
 		if fail.event == "tls_alert" && !wide && refusesOffer(err) {
@@ -53,13 +55,32 @@ func (p *probe) handshake(policy *tlsPolicy, name string, keep bool) (*tls.Conn,
 	return c, nil
 }
 
+// helloConn remembers the first byte of the peer's answer to our hello: whoever breaks off
+// before a whole record may not have been speaking TLS at all.
+type helloConn struct {
+	net.Conn
+	first byte
+	heard bool
+}
+
+func (h *helloConn) Read(b []byte) (int, error) {
+	n, err := h.Conn.Read(b)
+	if n > 0 && !h.heard {
+		h.first, h.heard = b[0], true
+	}
+	return n, err
+}
+
+// foreign reports whether what came is neither a handshake nor an alert (RFC 8446 section 5.1).
+func (h *helloConn) foreign() bool { return h.heard && h.first != 0x16 && h.first != 0x15 }
+
 func refusesOffer(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "handshake failure") || strings.Contains(text, "insufficient security") || strings.Contains(text, "illegal parameter")
 }
 
 // tlsFailure tells the ways in which a handshake ends without one.
-func (p *probe) tlsFailure(err error) *failure {
+func (p *probe) tlsFailure(err error, hello *helloConn) *failure {
 	var cert *certError
 	var record tls.RecordHeaderError
 	var op *net.OpError
@@ -68,6 +89,8 @@ func (p *probe) tlsFailure(err error) *failure {
 		return p.fail(cert.event, cert.more)
 	case errors.As(err, &record):
 		return p.fail("not_tls", p.quote(record.RecordHeader[:]))
+	case hello.foreign() && p.local(err) == nil:
+		return p.fail("not_tls", p.quote([]byte{hello.first}))
 	case errors.As(err, &op) && op.Op == "remote error":
 		if strings.Contains(op.Err.Error(), "protocol version") {
 			return p.fail("tls_version", "")

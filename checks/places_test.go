@@ -47,3 +47,16 @@ func TestOutOfDescriptors(t *testing.T) {
 	want(t, v, "connect local_error local")
 	want(t, c.Run(t.Context(), proxy, checks.RunOptions{}), "pass")
 }
+
+// Whether the kernel shows a close or a reset depends on what had been sent by then: either
+// way what was sent has not been read.
+func TestProxyClosesRightAfterAccept(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"http://target.test/", "https://target.test/"} {
+		for _, scheme := range []string{"http", "socks5h", "socks4a"} {
+			for range 10 {
+				want(t, run(t, request(url), zoo.Serve(t, zoo.HangUp).URL(scheme, "")), "tunnel reset proxy")
+			}
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"proxyward/checks"
+	"proxyward/checks/verdict"
 	"proxyward/internal/zoo"
 )
 
@@ -80,7 +81,11 @@ func realCases(t *testing.T, site *zoo.Site, list []realCase) {
 			if strings.Contains(c.name, "silent") {
 				s.Steps[0].Request.Timeouts = checks.Timeouts{Handshake: 400 * time.Millisecond, FirstByte: 400 * time.Millisecond}
 			}
-			want(t, run(t, s, c.proxy), c.want)
+			v := run(t, s, c.proxy)
+			for i := 0; i < 3 && v.Blame == verdict.Local; i++ { // the machine was too busy
+				v = run(t, s, c.proxy)
+			}
+			want(t, v, c.want)
 		})
 	}
 }

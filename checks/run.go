@@ -38,12 +38,13 @@ type probe struct {
 
 	targetAddr netip.Addr // for SOCKS, where the name is not left to the proxy
 
-	tcp     net.Conn // the TCP connection as it was dialled
-	raw     net.Conn // the same, watched; it has the deadlines
-	conn    net.Conn // what is spoken through: raw, or TLS, or TLS in TLS
-	inTLS   bool     // the target itself is spoken to in TLS
-	through bool     // a tunnel stands: whatever comes is the target's word
-	got     int64    // bytes received on raw
+	tcp     net.Conn     // the TCP connection as it was dialled
+	raw     net.Conn     // the same, watched; it has the deadlines
+	conn    net.Conn     // what is spoken through: raw, or TLS, or TLS in TLS
+	hellos  [2]helloConn // under the TLS to the proxy and to the target
+	inTLS   bool         // the target itself is spoken to in TLS
+	through bool         // a tunnel stands: whatever comes is the target's word
+	got     int64        // bytes received on raw
 	gotAt   time.Time
 
 	start, whole, stageAt time.Time

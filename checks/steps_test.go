@@ -144,7 +144,7 @@ func TestRetryAfterOfWhoeverSaysIt(t *testing.T) {
 		{"Retry-After: -5", 0},
 		{"X: y", 0},
 	} {
-		p := zoo.Serve(t, status("429 Too Many Requests", c.headers))
+		p := zoo.Serve(t, zoo.Say("HTTP/1.1 429 Too Many Requests\r\n"+c.headers+"\r\nContent-Length: 0\r\n\r\n"))
 		for url, expected := range map[string]string{"https://target.test/": "tunnel rate_limited proxy", "http://target.test/": "verify rate_limited target"} {
 			v := run(t, request(url), p.URL("http", ""))
 			want(t, v, expected)

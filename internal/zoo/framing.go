@@ -1,0 +1,19 @@
+package zoo
+
+// Framing are replies to CONNECT that break the protocol, or break off.
+func Framing() []Behaviour {
+	return family("CONNECT framing", connects, []row{
+		{"status of two digits", Say("HTTP/1.1 20 OK\r\n\r\n"), "http", "tunnel malformed proxy"},
+		{"status of letters", Say("HTTP/1.1 abc OK\r\n\r\n"), "http", "tunnel malformed proxy"},
+		{"101", Say("HTTP/1.1 101 Switching Protocols\r\n\r\n"), "http", "tunnel malformed proxy"},
+		{"NUL in the head", Say("HTTP/1.1 200 OK\r\nA: b\x00c\r\n\r\n"), "http", "tunnel malformed proxy"},
+		{"header lines without end", Flood("HTTP/1.1 200 OK\r\n", "X-A: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\r\n", 0), "http", "tunnel header_too_large proxy"},
+		{"one line without end", Flood("HTTP/1.1 200 ", "b", 0), "http", "tunnel header_too_large proxy"},
+		{"interim answers without end", Flood("", "HTTP/1.1 100 Continue\r\n\r\n", 0), "http", "tunnel header_too_large proxy"},
+		{"reset right after accept", ResetAtOnce, "http", "tunnel reset proxy"},
+		{"reset after CONNECT", SayAndReset(""), "http", "tunnel reset proxy"},
+		{"reset in the reply", SayAndReset("HTTP/1.1 200 OK\r\nA: "), "http", "tunnel reset proxy"},
+		{"close after CONNECT", Listen, "http", "tunnel eof proxy"},
+		{"close in the reply", Say("HTTP/1.1 200 OK\r\nA: "), "http", "tunnel eof proxy"},
+	})
+}
