@@ -101,6 +101,15 @@ func (p *probe) noAnswer(err error) *failure {
 	case errMalformed:
 		return p.fail(pick(forward, "malformed_forward", "malformed"), p.quote(p.buf))
 	}
+	if forward {
+		if h, ok := p.brokenOff(err); ok {
+			p.buf = p.buf[:0]
+			if fail := p.proxySpoke(&h); fail != nil {
+				p.answer.status = h.status
+				return fail
+			}
+		}
+	}
 	closed := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	if forward && nothing && p.local(err) == nil && (isResetErrno(err) || closed && p.unread()) {
 		return p.failAt(verdict.Tunnel, "reset", "")

@@ -50,7 +50,7 @@ func (c *closers) Close() error {
 
 func (c *closers) push(coding string) error {
 	switch coding {
-	case "identity", "none", "":
+	case "identity", "none", "", "utf-8", "utf8", "us-ascii", "iso-8859-1", "binary", "8bit", "7bit": // slips for Content-Type and others
 	case "gzip", "x-gzip":
 		c.Reader = &lazy{src: c.Reader, open: openGzip}
 	case "deflate":

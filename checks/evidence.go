@@ -3,6 +3,7 @@ package checks
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"proxyward/checks/verdict"
@@ -80,9 +81,9 @@ func (p *probe) loginRefused(h *head, page []byte) finding {
 }
 
 func (p *probe) loginEvent(h *head) string {
-	offers := append(h.all("Proxy-Authenticate"), h.all("WWW-Authenticate")...)
-	if h.status == 407 {
-		offers = h.all("Proxy-Authenticate")
+	offers := h.list("Proxy-Authenticate")
+	if h.status != 407 {
+		offers = append(offers, h.list("WWW-Authenticate")...)
 	}
 	switch {
 	case len(offers) > 0 && !offersBasic(offers):
@@ -93,18 +94,13 @@ func (p *probe) loginEvent(h *head) string {
 	return "auth_required"
 }
 
-// offersBasic looks for the scheme Basic among challenges. A field may hold several, with
-// parameters between them (RFC 9110 section 11.6.1).
-func offersBasic(challenges []string) bool {
-	for _, c := range challenges {
-		for part := range strings.SplitSeq(c, ",") {
-			word, _, _ := strings.Cut(strings.TrimSpace(part), " ")
-			if strings.EqualFold(word, "basic") {
-				return true
-			}
-		}
-	}
-	return false
+// offersBasic looks for the scheme Basic among the parts of challenges. A field may hold
+// several challenges, with parameters between them (RFC 9110 section 11.6.1).
+func offersBasic(parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool {
+		word, _, _ := strings.Cut(part, " ")
+		return word == "basic"
+	})
 }
 
 // proxySpoke judges an answer to a request that the proxy itself has read: is this the

@@ -25,6 +25,10 @@ func (p *probe) httpConnect() *failure {
 		if werr != nil && len(p.buf) == 0 {
 			err = werr
 		}
+		if h, ok := p.brokenOff(err); ok {
+			p.answer.status = h.status
+			return p.refusal(&h, nil)
+		}
 		return p.badReply(err)
 	}
 	p.answer.status = h.status

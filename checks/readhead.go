@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"time"
@@ -38,6 +39,21 @@ func (p *probe) readHead(limit *int, begun func()) (head, error) {
 			return head{}, err
 		}
 	}
+}
+
+// brokenOff is what came of a head that a close or a reset cut short, if that is already an
+// error: a refusal is one without its blank line too, a grant is not.
+func (p *probe) brokenOff(err error) (head, bool) {
+	end := bytes.LastIndexByte(p.buf, '\n') + 1
+	if end == 0 || timedOut(err) || p.local(err) != nil || !plausible(p.buf) {
+		return head{}, false
+	}
+	h, bad := parseHead(p.buf[:end])
+	if bad != nil || h.status < 300 {
+		return head{}, false
+	}
+	p.traceHead(p.buf[:end])
+	return h, true
 }
 
 // skipBlank drops empty lines before a status line: some servers leave them after a body

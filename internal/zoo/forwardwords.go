@@ -32,6 +32,12 @@ func ForwardWords() []Behaviour {
 		{"429", status("429 Too Many Requests", "Retry-After: 60"), "verify rate_limited target", "verify rate_limited target"},
 		{"302 to the same site", status("302 Found", "Location: https://www.target.test/"), "verify redirected target", "verify redirected target"},
 		{"302 to another site", status("302 Found", "Location: https://elsewhere.example/welcome"), "verify redirected unknown", "verify redirected target"},
+		{"408 of somebody who waited", status("408 Request Timeout"), "verify http_status target", "verify http_status target"},
+		{"407 without the blank line, and a close", Say("HTTP/1.1 407 x\r\nProxy-Authenticate: Basic\r\n"), "proxy_auth auth_required credentials", "headers eof target"},
+		{"403 of squid for the client", page("403 Forbidden", "Server: squid/5.7\r\nX-Squid-Error: ERR_ACCESS_DENIED 0\r\n", "Access Denied."), "tunnel forbidden proxy", "verify http_status target"},
+		{"404 of an ordinary web server", status("404 Not Found", "Server: nginx"), "verify http_status target", "verify http_status target"},
+		{"503 of a balancer", page("503 Service Unavailable", "", "<h1>503 Service Unavailable</h1>\nNo server is available to handle this request."), "verify http_status target", "verify http_status target"},
+		{"a proxy whose plan is used up", page("402 Payment Required", "Proxy-Agent: x\r\n", "no traffic left"), "tunnel forbidden proxy", "verify http_status target"},
 		{"bare 400", status("400 Bad Request"), "verify http_status unknown", "verify http_status target"},
 	})
 }

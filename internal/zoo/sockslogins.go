@@ -12,6 +12,12 @@ func SOCKSLogins() []Behaviour {
 		{"login refused with 255", Dialogue(nil, "\x05\x02", "\x01\xff"), "socks5h://a:b@", "proxy_auth auth_rejected credentials"},
 		{"login answered by a close", Dialogue(Listen, "\x05\x02"), "socks5h://a:b@", "proxy_auth auth_rejected credentials"},
 		{"login answered by a reset", Dialogue(SayAndReset(""), "\x05\x02"), "socks5h://a:b@", "proxy_auth auth_rejected credentials"},
+		{"login accepted, then refused by rule", Dialogue(nil, "\x05\x02", "\x01\x00", "\x05\x02"+bound5), "socks5h://a:b@", "tunnel forbidden proxy"},
+		{"login accepted, then closed", Dialogue(Listen, "\x05\x02", "\x01\x00"), "socks5h://a:b@", "tunnel eof unknown"},
+		{"login of one byte, and a close", Dialogue(nil, "\x05\x02", "\x01"), "socks5h://a:b@", "proxy_auth auth_rejected credentials"},
+		{"no login wanted from who has one", Dialogue(nil, "\x05\x00", grant5+data), "socks5h://a:b@", "pass"},
+		{"an empty user", Dialogue(nil, "\x05\x02", "\x01\x01"), "socks5h://:b@", "proxy_auth auth_rejected credentials"},
+		{"refused with 0xFF after a login was offered, and silence", Dialogue(Silent, "\x05\xff"), "socks5h://a:b@", "proxy_auth auth_scheme_unsupported credentials"},
 		{"login answered by something else", Dialogue(nil, "\x05\x02", "HT"), "socks5h://a:b@", "proxy_auth malformed proxy"},
 	})
 }

@@ -2,6 +2,8 @@ package zoo
 
 import (
 	"crypto/tls"
+	"io"
+	"net"
 	"time"
 )
 
@@ -104,6 +106,11 @@ func Tunnels() []Behaviour {
 		{"a page instead of TLS", GrantThen(true, Write("HTTP/1.1 200 OK\r\n\r\n<html>login</html>")), "http", "target_tls not_tls proxy"},
 		{"a page in one packet with the grant", Say("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n<html>login</html>"), "http", "target_tls not_tls proxy"},
 		{"SOCKS: closed at the ClientHello", Dialogue(Listen, hello5, grant5), "socks5h", "target_tls eof proxy"},
+		{"the tunnel says goodbye in TLS", GrantThen(true, Write("\x15\x03\x03\x00\x02\x01\x00")), "http", "target_tls eof proxy"},
+		{"chunks of a page, as announced", Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), "http", "target_tls not_tls proxy"},
+		{"two bytes that are no TLS, and a close", GrantThen(true, Write("no")), "http", "target_tls not_tls proxy"},
+		{"our own hello comes back", GrantThen(false, func(c net.Conn) { io.Copy(c, c) }), "http", "target_tls malformed unknown"},
+		{"SSH at the end of the tunnel", GrantThen(false, Write("SSH-2.0-OpenSSH_9.2\r\n")), "http", "target_tls not_tls proxy"},
 		{"an alert", GrantThen(true, Write("\x15\x03\x03\x00\x02\x02\x28")), "http", "target_tls tls_alert target"},
 		{"an alert that bytes were lost", GrantThen(true, Write("\x15\x03\x03\x00\x02\x02\x0a")), "http", "target_tls tls_alert proxy"},
 		{"an alert that bytes were changed", GrantThen(true, Write("\x15\x03\x03\x00\x02\x02\x32")), "http", "target_tls tls_alert proxy"},
