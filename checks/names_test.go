@@ -63,14 +63,6 @@ func TestWhereNamesAreResolved(t *testing.T) {
 	t.Parallel()
 	site := zoo.Target(t, nil)
 	socks := zoo.SOCKS(t, zoo.Options{})
-	loopback := []netip.Addr{netip.MustParseAddr("127.0.0.1")}
-	for scheme, asked := range map[string]string{"socks5": zoo.Name, "socks4": zoo.Name, "socks5h": "", "socks4a": ""} {
-		r := &fakeResolver{addrs: map[string][]netip.Addr{zoo.Name: loopback}}
-		want(t, runWith(t, request(site.HTTP("/")), socks.URL(scheme, ""), checks.RunOptions{Resolver: r}), "pass")
-		if strings.Join(r.asked, " ") != asked {
-			t.Errorf("%s asked for %v", scheme, r.asked)
-		}
-	}
 	r := checks.RunOptions{Resolver: &fakeResolver{}}
 	want(t, runWith(t, request("http://nowhere.example/"), socks.URL("socks5", ""), r), "resolve name_not_found target")
 	want(t, runWith(t, request("http://nowhere.example/"), socks.URL("socks4", ""), r), "resolve name_not_found target")
