@@ -44,7 +44,7 @@ takes the check's own lists. Exit status 1 if any failed.`,
 	c.Flags().StringVar(&f.check, "check", "", "name of the check; may be left out where there is one")
 	c.Flags().StringArrayVarP(&f.endpoints, "endpoint", "e", nil, "proxy `URL`, with its password if it has one; may be repeated")
 	f.quick.add(c)
-	c.Flags().IntVarP(&f.concurrency, "concurrency", "j", 64, "probes at once")
+	c.Flags().IntVarP(&f.concurrency, "concurrency", "j", 64, "probes at once (to one host: limits.per_host, 16)")
 	c.Flags().DurationVar(&f.timeout, "timeout", 0, "for a whole probe, with --target (0: 15s)")
 	c.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show the conversation, passwords masked")
 	jsonFlag(c, &f.json)
@@ -68,7 +68,7 @@ func (a *app) probe(ctx context.Context, f *probeFlags) error {
 		return err
 	}
 	r := newProbeReport(a, f, check.Name, len(list))
-	probeAll(ctx, check.Transaction, list, f.concurrency, r)
+	probeAll(ctx, check, list, f.concurrency, r)
 	return r.end(ctx)
 }
 
@@ -98,6 +98,9 @@ func (f *probeFlags) findCheck() (scheduler.Check, error) {
 	return check, nil
 }
 
+// quickPerHost is the default of limits.per_host.
+const quickPerHost = 16
+
 func (f *probeFlags) quickCheck() (scheduler.Check, error) {
 	if f.config != "" || f.check != "" {
 		return scheduler.Check{}, errors.New("--target makes a check of its own: leave --config and --check out, or --target")
@@ -107,7 +110,7 @@ func (f *probeFlags) quickCheck() (scheduler.Check, error) {
 	if err != nil {
 		return scheduler.Check{}, flagFaults(err)
 	}
-	return scheduler.Check{Name: defaultCheck, Transaction: c, Timeout: c.Timeout()}, nil
+	return scheduler.Check{Name: defaultCheck, Transaction: c, Timeout: c.Timeout(), Limits: scheduler.Limits{PerHost: quickPerHost}}, nil
 }
 
 // flagFaults tells the faults of a check that was made of flags by the flags' names.

@@ -8,6 +8,7 @@ import (
 	"proxyward/checks/endpoint"
 	"proxyward/checks/verdict"
 	"proxyward/prober"
+	"proxyward/scheduler"
 )
 
 // result is one probe's outcome.
@@ -17,9 +18,9 @@ type result struct {
 	trace    []checks.Trace
 }
 
-// probeAll probes the list, so many at once, and hands each result to the report on one
-// goroutine. When ctx ends, what was cut short is not reported.
-func probeAll(ctx context.Context, c *checks.Check, list []endpoint.Endpoint, concurrency int, r *probeReport) {
+// probeAll probes the list, so many at once and so many to one host, and hands each result
+// to the report on one goroutine. When ctx ends, what was cut short is not reported.
+func probeAll(ctx context.Context, c scheduler.Check, list []endpoint.Endpoint, concurrency int, r *probeReport) {
 	p := prober.New(concurrency)
 	heart, stop := context.WithCancel(context.Background())
 	var beats sync.WaitGroup
@@ -27,17 +28,20 @@ func probeAll(ctx context.Context, c *checks.Check, list []endpoint.Endpoint, co
 	defer beats.Wait()
 	defer stop()
 
+	q := newQueue(list, c.Limits.PerHost)
 	results := make(chan result)
 	go func() {
 		defer close(results)
 		var probes sync.WaitGroup
 		defer probes.Wait()
-		for _, e := range list {
-			if p.Acquire(ctx) != nil {
+		for {
+			e, more := q.wait(ctx)
+			if !more || p.Acquire(ctx) != nil {
 				return
 			}
 			probes.Go(func() {
-				one := probeOne(ctx, p, c, e, r.verbose)
+				one := probeOne(ctx, p, c.Transaction, e, r.verbose)
+				q.leave(e)
 				p.Release(1)
 				if ctx.Err() == nil {
 					results <- one
