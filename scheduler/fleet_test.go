@@ -21,8 +21,9 @@ import (
 func testCheck(t *testing.T) scheduler.Check {
 	t.Helper()
 	transaction, err := checks.Compile(checks.Spec{Name: "c", Steps: []checks.Step{{
-		Request: checks.Request{URL: "http://target.example/catalogue", Timeout: 3 * time.Second},
-		Expect:  checks.Expect{Status: []checks.StatusRange{{From: 200, To: 200}}, BodyContains: []string{testenv.Page}},
+		Request: checks.Request{URL: "http://target.example/catalogue", Timeout: 20 * time.Second,
+			Timeouts: checks.Timeouts{FirstByte: 20 * time.Second}}, // a slow machine is no fault of the farm
+		Expect: checks.Expect{Status: []checks.StatusRange{{From: 200, To: 200}}, BodyContains: []string{testenv.Page}},
 	}}})
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ type refresher struct {
 	name     string // as records say it
 	schedule cron.Schedule
 	due      chan struct{}
-	told     string // the last fault told, so that it is told once
+	told     map[string]string // faults that stand, each with what was told of it, so that it is told once
 }
 
 func newRefresher(r *runner, s Source) (*refresher, error) {
@@ -44,7 +44,8 @@ func newRefresher(r *runner, s Source) (*refresher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schedule refresh of %s: %w", from.Name(), err)
 	}
-	return &refresher{runner: r, source: s, origin: from, name: from.Name(), schedule: schedule, due: make(chan struct{}, 1)}, nil
+	return &refresher{runner: r, source: s, origin: from, name: from.Name(), schedule: schedule, due: make(chan struct{}, 1),
+		told: map[string]string{}}, nil
 }
 
 // enter adds the source's own entry to the cron.
@@ -100,10 +101,10 @@ func (f *refresher) refresh(ctx context.Context) error {
 	list, digest, same, err := f.origin.Read(ctx, applied)
 	switch {
 	case err != nil:
-		f.complain("list cannot be read: nobody is retired", zap.Error(err))
+		f.complain("list cannot be read: nobody is retired", err.Error())
 		return nil
 	case same:
-		f.told = ""
+		clear(f.told)
 		return nil
 	}
 	return f.apply(ctx, list, digest)
@@ -115,7 +116,7 @@ var errNotReady = errors.New("redis is away")
 func (f *refresher) apply(ctx context.Context, list sources.List, digest string) error {
 	f.rejected(list)
 	if len(list.Accepted) == 0 {
-		f.complain("list has no endpoint in it: nobody is retired")
+		f.complain("list has no endpoint in it: nobody is retired", "")
 		return nil
 	}
 	listed := make(map[string]bool, len(list.Accepted))
@@ -135,9 +136,12 @@ func (f *refresher) apply(ctx context.Context, list sources.List, digest string)
 	shrunk := float64(len(missing)) > f.check.Missing.MaxShrink*float64(before)
 	if shrunk {
 		f.complain("list lost too much at once: nobody is retired (raise sources.max_shrink if it is right)",
-			zap.Int("had", before), zap.Int("lost", len(missing)))
+			fmt.Sprintf("lost %d of %d", len(missing), before))
 	} else if sum.Retired, err = unlist(ctx, f.pool, f.name, missing, f.check.Missing.Keep); err != nil {
 		return err
+	}
+	if sum.New+sum.Returned+sum.Changed == 0 && shrunk {
+		return nil
 	}
 	f.log.Info("list applied", zap.String("source", f.name), zap.Int("listed", len(entries)), zap.Int("new", sum.New),
 		zap.Int("returned", sum.Returned), zap.Int("changed", sum.Changed), zap.Int("retired", sum.Retired))
@@ -145,7 +149,7 @@ func (f *refresher) apply(ctx context.Context, list sources.List, digest string)
 	if shrunk {
 		return nil
 	}
-	f.told = ""
+	clear(f.told)
 	return f.pool.SourceApplied(ctx, f.name, digest)
 }
 
@@ -181,20 +185,18 @@ func unlist(ctx context.Context, p *store.Pool, source string, ids []string, kee
 
 // rejected tells of lines that name no endpoint.
 func (f *refresher) rejected(list sources.List) {
-	if len(list.Rejected) == 0 {
-		return
+	if n := len(list.Rejected); n > 0 {
+		first := list.Rejected[0]
+		f.complain("list has lines that name no endpoint", fmt.Sprintf("%d lines, the first is line %d: %s", n, first.Line, first.Reason))
 	}
-	first := list.Rejected[0]
-	f.log.Warn("list has lines that name no endpoint", zap.String("source", f.name), zap.Int("lines", len(list.Rejected)),
-		zap.Int("first_line", first.Line), zap.String("reason", first.Reason))
 }
 
-// complain says what is wrong with the source, once until it changes.
-func (f *refresher) complain(what string, fields ...zap.Field) {
-	if f.told != what {
-		f.log.Error(what, append(fields, zap.String("source", f.name))...)
+// complain says what is wrong with the source, once while it stands.
+func (f *refresher) complain(what, why string) {
+	if before, stands := f.told[what]; !stands || before != why {
+		f.log.Error(what, zap.String("source", f.name), zap.String("why", why))
 	}
-	f.told = what
+	f.told[what] = why
 }
 
 func has(list []string, item string) bool {

@@ -16,7 +16,7 @@ import (
 
 const (
 	leaseMargin = 10 * time.Second       // a lease outlives its probe's deadline by this
-	startWithin = 200 * time.Millisecond // a probe that starts later than this after its claim is given back
+	startWithin = 100 * time.Millisecond // a probe that starts later than this after its claim is given back
 	flushAfter  = 200 * time.Millisecond
 	flushAt     = 200
 )
