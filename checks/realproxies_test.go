@@ -184,6 +184,68 @@ func TestRealSquidTLSPort(t *testing.T) {
 	}
 }
 
+// A squid that opens the TLS of its clients with a CA of its own. PROXYWARD_SQUID_BUMP is the
+// folder in which Debian's squid-openssl was unpacked: the package cannot stand beside squid.
+func TestRealSquidThatOpensTLS(t *testing.T) {
+	t.Parallel()
+	root := os.Getenv("PROXYWARD_SQUID_BUMP")
+	if root == "" {
+		if os.Getenv("PROXYWARD_REAL") == "required" {
+			t.Fatal("PROXYWARD_SQUID_BUMP is not set")
+		}
+		t.Skip("squid-openssl is not unpacked here; CI has it")
+	}
+	site, own := zoo.Target(t, nil), zoo.NewCA(t, "the office's CA")
+	at := targetPlaces(t, site)
+	certgen := root + "/usr/lib/squid/security_file_certgen"
+	var db string
+	proxy := startReal(t, root+"/usr/sbin/squid", func(r real) map[string]string {
+		db = filepath.Join(r.dir, "certs")
+		if out, err := exec.Command(certgen, "-c", "-s", db, "-M", "4MB").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		exec.Command("chmod", "-R", "a+rwX", db).Run()
+		return map[string]string{"hosts": "127.0.0.1 " + zoo.Name + "\n", "pem": own.OwnKeyPair(t), "target.pem": string(site.CA.PEM), "conf": strings.NewReplacer("DIR", r.dir, "PORT", r.port, "CERTGEN", certgen).Replace(`
+hosts_file DIR/hosts
+http_port 127.0.0.1:PORT ssl-bump tls-cert=DIR/pem generate-host-certificates=on dynamic_cert_mem_cache_size=1MB
+sslcrtd_program CERTGEN -s DIR/certs -M 4MB
+sslcrtd_children 1 startup=1
+tls_outgoing_options cafile=DIR/target.pem
+acl step1 at_step SslBump1
+ssl_bump peek step1
+ssl_bump bump all
+pid_filename none
+cache deny all
+access_log none
+cache_log DIR/cache.log
+coredump_dir DIR
+shutdown_lifetime 0 seconds
+connect_timeout 2 seconds
+acl blocked dstdomain blocked.example
+http_access deny blocked
+http_access allow all
+`)}
+	}, func(r real) []string { return []string{"-N", "-n", "z" + r.port, "-f", r.dir + "/conf"} })
+	realCases(t, site, []realCase{
+		{"http is not opened", "http://" + proxy, at.http, "pass"},
+		{"its CA is unknown", "http://" + proxy, site.HTTPS("/"), "target_tls cert_untrusted proxy"},
+		{"its CA is unknown and the target refuses", "http://" + proxy, at.refusedHTTPS, "target_tls cert_untrusted proxy"},
+		{"denied", "http://" + proxy, "https://blocked.example/", "target_tls cert_untrusted proxy"},
+		{"target refuses http", "http://" + proxy, at.refusedHTTP, "tunnel upstream_refused target"},
+	})
+	trusting := func(url string) checks.Spec {
+		s := request(url)
+		s.Steps[0].Request.TLS.CAFile = own.File(t, t.TempDir())
+		s.Steps[0].Expect.BodyContains = []string{"catalogue"}
+		return s
+	}
+	gone := strings.Replace(at.refusedHTTPS, "127.0.0.1", zoo.Name, 1)
+	want(t, run(t, trusting(site.HTTPS("/")), "http://"+proxy), "pass")
+	// Who trusts it gets its pages as the target's: nothing in the TLS tells them apart.
+	want(t, run(t, trusting(gone), "http://"+proxy), "verify http_status target")
+	want(t, run(t, trusting("https://blocked.example/"), "http://"+proxy), "verify http_status target")
+}
+
 func TestRealStunnelBeforeSquid(t *testing.T) {
 	t.Parallel()
 	site := zoo.Target(t, nil)

@@ -96,3 +96,13 @@ func (ca *CA) KeyPair(t TB, names ...string) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})) +
 		string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Certificate[0]}))
 }
+
+// OwnKeyPair is the CA's own key and certificate in PEM, for programs that sign with them.
+func (ca *CA) OwnKeyPair(t TB) string {
+	t.Helper()
+	key, err := x509.MarshalPKCS8PrivateKey(ca.key)
+	if err != nil {
+		t.Fatalf("zoo: %v", err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})) + string(ca.PEM)
+}
