@@ -111,10 +111,28 @@ func (c *tcpConn) finish(ctx context.Context, end time.Time, fd int, sa syscall.
 		}
 		return true
 	})
+	if err != nil && timedOut(err) && c.connected(fd, sa) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	return status
+}
+
+// connected reports, at the end of the time, whether the connection stands after all: then it
+// was this process that came late.
+func (c *tcpConn) connected(fd int, sa syscall.Sockaddr) bool {
+	rc, err := c.SyscallConn()
+	if err != nil {
+		return false
+	}
+	stands := false
+	rc.Control(func(uintptr) {
+		err := syscall.Connect(fd, sa)
+		stands = err == nil || err == syscall.EISCONN
+	})
+	return stands
 }
 
 func (c *tcpConn) LocalAddr() net.Addr  { return &net.TCPAddr{} }

@@ -10,7 +10,7 @@ import (
 // is there already is still taken, and a wake-up that comes much too late makes the
 // timeout our own.
 const (
-	punctual   = 20 * time.Millisecond  // who wakes up this soon after a deadline was not held up
+	leastGrace = 20 * time.Millisecond
 	graceTotal = time.Second            // what a probe may go on beyond its deadlines, in all
 	overslept  = 250 * time.Millisecond // behind the deadline: nobody here was reading
 )
@@ -39,21 +39,44 @@ func (w *watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// late reads what is there at an expired deadline. The probe may go on as long as it has been
-// held up, so that a peer that really drips gains nothing.
+// Write sends. Where its deadline had passed before it began, nothing has been tried: the time
+// since the peer's last word was spent by us alone, on the mathematics of a handshake or
+// waiting for a processor.
+func (w *watched) Write(b []byte) (int, error) {
+	begun := time.Now()
+	n, err := w.Conn.Write(b)
+	if n > 0 || err == nil || !timedOut(err) || begun.Before(w.p.limited) || !w.p.mayGoOn() {
+		return n, err
+	}
+	since := w.p.stageAt
+	if w.p.gotAt.After(since) {
+		since = w.p.gotAt
+	}
+	w.p.goOn(begun.Sub(since))
+	return w.Conn.Write(b)
+}
+
+// late reads what is there at an expired deadline.
 func (p *probe) late(c net.Conn, b []byte) int {
 	l, ok := c.(lateReader)
-	held := time.Since(p.limited)
-	if !ok || held < punctual || p.cancelled() || p.graced >= graceTotal {
+	if !ok || !p.mayGoOn() {
 		return 0
 	}
 	n := l.readLate(b)
 	if n > 0 {
-		held = min(held, graceTotal-p.graced)
-		p.graced += held
-		p.graceEnd = time.Now().Add(held)
-		p.limited = p.graceEnd
-		p.raw.SetDeadline(p.graceEnd)
+		p.goOn(time.Since(p.limited))
 	}
 	return n
+}
+
+func (p *probe) mayGoOn() bool { return !p.cancelled() && p.graced < graceTotal }
+
+// goOn gives the probe as much time as it has been held up, so that a peer that really drips
+// gains nothing; never less than a little, so that the number of times is bounded.
+func (p *probe) goOn(held time.Duration) {
+	held = min(max(held, leastGrace), graceTotal-p.graced)
+	p.graced += held
+	p.graceEnd = time.Now().Add(held)
+	p.limited = p.graceEnd
+	p.raw.SetDeadline(p.graceEnd)
 }
