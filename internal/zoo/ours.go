@@ -11,7 +11,7 @@ func deaf(c net.Conn) {
 	if t, ok := c.(*net.TCPConn); ok {
 		t.SetReadBuffer(4096)
 	}
-	time.Sleep(600 * time.Millisecond)
+	time.Sleep(1500 * time.Millisecond)
 }
 
 // muchAsked is a request that no buffer on the way takes in whole.
