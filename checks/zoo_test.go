@@ -191,7 +191,7 @@ func (c *cage) probe(t *testing.T, b zoo.Behaviour, spec checks.Spec, proxy stri
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if b.Cancel {
-		time.AfterFunc(100*time.Millisecond, cancel)
+		time.AfterFunc(300*time.Millisecond, cancel)
 	}
 	begin := time.Now()
 	v := check.Run(ctx, ep, o)

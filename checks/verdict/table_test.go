@@ -125,7 +125,35 @@ var stageWords = map[Stage]string{
 	Verify:    "The whole answer is held against what the check expects.",
 }
 
-const pageEnd = `## How blame is found
+const pageEnd = `## Who looks the target's name up
+
+| scheme | the target's name is resolved | addresses |
+|---|---|---|
+| ` + "`http` `https`" + ` | by the proxy: it stands in CONNECT or in the request line | IPv4, IPv6 |
+| ` + "`socks5h`" + ` | by the proxy | IPv4, IPv6 |
+| ` + "`socks4a`" + ` | by the proxy | IPv4 |
+| ` + "`socks5`" + ` | here, before the proxy is asked | IPv4, IPv6 |
+| ` + "`socks4`" + ` | here, to an IPv4 address | IPv4 |
+
+That is curl's reading of the schemes. Other clients take ` + "`socks5`" + ` for ` + "`socks5h`" + `: write the one
+that your workers mean, or the same list gives them other results, and names leak to the wrong
+resolver. The proxy's own name is always resolved here. An address as the target is never
+looked up; IPv6 through SOCKS4 is ` + "`tunnel.address_unsupported`" + `.
+
+## Credentials
+
+` + "`user:password@`" + ` in an endpoint's URL is percent-decoded and sent as it then is, in UTF-8:
+
+- ` + "`http` and `https`" + `: Basic (RFC 7617), with the first request or CONNECT, not only after a 407. A
+  user or a password may be empty; a colon in the user is refused when the list is read. A proxy that
+  offers only Digest, NTLM, Negotiate or another scheme is ` + "`proxy_auth.auth_scheme_unsupported`" + `.
+- ` + "`socks5` and `socks5h`" + `: "no login" and user with password (RFC 1929) are offered, and the proxy
+  chooses; without credentials only "no login" is offered. Each has at most 255 bytes.
+- ` + "`socks4` and `socks4a`" + `: the user is sent as the user id; there is no password.
+
+They go to the proxy alone, never through a tunnel and never to the target.
+
+## How blame is found
 
 In this order, the most exact witness first:
 
