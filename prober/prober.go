@@ -92,6 +92,13 @@ func (p *Prober) take(n int) int {
 	return got
 }
 
+// Limit is how many slots the processor can serve now.
+func (p *Prober) Limit() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.limit
+}
+
 // Acquire waits for a slot, or for the end of ctx, whose error it then returns.
 func (p *Prober) Acquire(ctx context.Context) error {
 	for {

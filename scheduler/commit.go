@@ -127,9 +127,8 @@ func (r *runner) settle(ctx context.Context, judged []result, changes []store.Ch
 	if late > 0 {
 		r.log.Warn("late results refused: their leases were over", zap.Int("results", late))
 	}
-	if len(codes) > 0 {
-		r.log.Info("committed", zap.Int("results", len(codes)-late-len(changed)), zap.Int("moved", moved))
-	}
+	r.committed.Add(int64(len(codes) - late - len(changed)))
+	r.moved.Add(int64(moved))
 	return r.reread(ctx, changed)
 }
 

@@ -31,6 +31,7 @@ type Daemon struct {
 	Options
 	health *health
 	panics counter
+	wants  counter // checks that got no slot when they asked last
 }
 
 // NewDaemon prepares a daemon; Run starts it.

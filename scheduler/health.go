@@ -39,7 +39,8 @@ type health struct {
 	log *zap.Logger
 
 	mu    sync.Mutex
-	away  time.Time // since when; zero: it answers
+	away  time.Time       // since when; zero: it answers
+	told  map[string]bool // reasons of this absence that were told
 	pause time.Duration
 	next  time.Time // no attempt before this
 }
@@ -71,9 +72,13 @@ func (h *health) heard(err error) {
 	case err != nil && h.away.IsZero():
 		h.log.Error("redis is away: workers go on with the set as it is; trying again, at most every 30 s",
 			zap.Error(err), zap.String("what to do", remedy(err)))
-		h.away, h.pause = now, firstPause
+		h.away, h.told, h.pause = now, map[string]bool{remedy(err): true}, firstPause
 		h.next = now.Add(jittered(h.pause))
 	case err != nil && !now.Before(h.next):
+		if why := remedy(err); !h.told[why] {
+			h.log.Error("redis is still away, now for another reason", zap.Error(err), zap.String("what to do", why))
+			h.told[why] = true
+		}
 		h.pause = min(2*h.pause, longPause)
 		h.next = now.Add(jittered(h.pause))
 	}
@@ -83,22 +88,24 @@ func jittered(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.75 + rand.Float64()/4))
 }
 
-// remedy says what an operator can do about an error of Redis.
+// remedies say what an operator can do about an error of Redis, by a mark in its text; the
+// first that fits counts.
+var remedies = []struct{ mark, advice string }{
+	{"WRONGPASS", "correct redis.username and redis.password_file"},
+	{"NOAUTH", "set redis.password_file: this server asks for a password"},
+	{"NOPERM", "give this user the commands and keys it needs (ACL)"},
+	{"READONLY", "this server is a replica: name the master"},
+	{"MISCONF", "redis cannot save to disk: look at its log"},
+	{"OOM", "redis is at maxmemory: give it more"},
+	{"no such host", "correct the host name in redis.url"},
+	{"x509", "set redis.tls.ca_file to the CA that signed the server's certificate"},
+	{"refused", "start redis, or correct redis.url"},
+}
+
 func remedy(err error) string {
-	text := err.Error()
-	for mark, advice := range map[string]string{
-		"WRONGPASS":    "correct redis.username and redis.password_file",
-		"NOAUTH":       "set redis.password_file: this server asks for a password",
-		"NOPERM":       "give this user the commands and keys it needs (ACL)",
-		"READONLY":     "this server is a replica: name the master",
-		"MISCONF":      "redis cannot save to disk: look at its log",
-		"OOM":          "redis is at maxmemory: give it more",
-		"refused":      "start redis, or correct redis.url",
-		"no such host": "correct the host name in redis.url",
-		"x509":         "set redis.tls.ca_file to the CA that signed the server's certificate",
-	} {
-		if strings.Contains(text, mark) {
-			return advice
+	for _, r := range remedies {
+		if strings.Contains(err.Error(), r.mark) {
+			return r.advice
 		}
 	}
 	return "see whether redis runs and is reachable from here"

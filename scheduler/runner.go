@@ -19,6 +19,7 @@ const (
 	startWithin = 100 * time.Millisecond // a probe that starts later than this after its claim is given back
 	flushAfter  = 200 * time.Millisecond
 	flushAt     = 200
+	worthwhile  = 16 // slots that are worth a claim
 )
 
 // runner works one check of one daemon.
@@ -34,16 +35,21 @@ type runner struct {
 	private    map[string]bool // fetched sources that may name private addresses
 
 	claiming sync.Mutex    // one claim at a time
+	sum      sums          // guarded by claiming
 	again    chan struct{} // ask for a claim between ticks
 	results  chan result
 	probes   sync.WaitGroup
 	work     context.Context // ends when the grace time is over
 	stop     context.CancelFunc
 
+	committed, moved counter // results and moves since the last report
+
 	mu     sync.Mutex
-	flying int // probes in flight
-	left   int // due, yet not granted, at the last claim
-	size   int // endpoints in the pool
+	flying int  // probes in flight
+	hungry bool // it got no slot when it asked last
+	short  bool // the last claim ended for want of slots
+	left   int  // due, yet not granted, at the last claim
+	size   int  // endpoints in the pool
 }
 
 func newRunner(d *Daemon, c Check) (*runner, error) {
@@ -70,7 +76,10 @@ func newRunner(d *Daemon, c Check) (*runner, error) {
 // fires on whole seconds everywhere; each daemon has a moment of its own after that.
 func (r *runner) tick(ctx context.Context) {
 	pause(ctx, scatter(r.Name, r.Tick/2))
-	r.contain("tick", r.check.Name, func() { r.claim(ctx, true) })
+	r.contain("tick", r.check.Name, func() {
+		r.claim(ctx, true)
+		r.report()
+	})
 }
 
 // claimer claims between ticks, when slots fall free while work is due.
@@ -122,6 +131,7 @@ func (r *runner) claim(ctx context.Context, always bool) {
 	r.mu.Lock()
 	emptied := grant.Size == 0 && r.size > 0
 	r.left, r.size = grant.Left, grant.Size
+	r.short = grant.Left > 0 && len(grant.Leases) == slots
 	r.mu.Unlock()
 	if emptied { // redis came back with nothing: the lists are all there is
 		r.log.Warn("the pool is empty: it is built anew from its lists, as candidates")
@@ -133,6 +143,7 @@ func (r *runner) claim(ctx context.Context, always bool) {
 		r.log.Error("record cannot be read", zap.Error(err))
 	}
 	trials := 0
+	r.sum.expired += grant.Freed
 	for _, l := range grant.Leases {
 		if l.Lane == record.Recovery {
 			trials++
@@ -142,26 +153,38 @@ func (r *runner) claim(ctx context.Context, always bool) {
 	if trials > 0 { // the next ones can be admitted as soon as the window has passed
 		time.AfterFunc(r.check.Trickle.Window+5*time.Millisecond, r.claimAgain)
 	}
-	if len(grant.Leases) > 0 || grant.Freed > 0 {
-		r.log.Info("claimed", zap.Int("probes", len(grant.Leases)), zap.Int("trials", trials), zap.Int("due", grant.Left),
-			zap.Int("expired_leases", grant.Freed), zap.Int("pool", grant.Size), zap.Int("daemons", grant.Daemons))
-	}
+	r.sum.claimed, r.sum.trials, r.sum.daemons = r.sum.claimed+len(grant.Leases), r.sum.trials+trials, grant.Daemons
 }
 
-// reserve takes as many slots as this check may use now.
+// reserve takes as many slots as this check may use now; while another check goes without,
+// no more than its share.
 func (r *runner) reserve() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := r.Prober.Reserve(min(r.check.Limits.Concurrency-r.flying, 200))
+	most := r.check.Limits.Concurrency
+	if r.wants.Load() > 0 && !r.hungry {
+		most = min(most, max(1, r.Prober.Limit()/len(r.Checks)))
+	}
+	want := min(most-r.flying, 200)
+	n := r.Prober.Reserve(want)
 	r.flying += n
+	if hungry := want > 0 && n == 0; hungry != r.hungry {
+		r.hungry = hungry
+		r.wants.Add(map[bool]int64{true: 1, false: -1}[hungry])
+	}
 	return n
 }
 
+// release returns slots; where the last claim took all there were, they are claimed for anew.
 func (r *runner) release(n int) {
 	r.mu.Lock()
 	r.flying -= n
+	free, again := r.check.Limits.Concurrency-r.flying, r.short
 	r.mu.Unlock()
 	r.Prober.Release(n)
+	if n > 0 && again && (free >= worthwhile || free >= r.check.Limits.Concurrency/4) {
+		r.claimAgain()
+	}
 }
 
 // drain waits for the probes in flight, at most grace, then cancels the rest: they come

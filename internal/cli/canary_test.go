@@ -47,7 +47,7 @@ func TestNoOutputHoldsAPassword(t *testing.T) {
 	}
 
 	daemon := start(t, "run", "--list", list, "--target", "http://target.example/", "--redis", redisURL, "--log-level", "debug")
-	for daemon.sees(`"msg":"committed"`); !strings.Contains(oneShot(t, "status", "--redis", redisURL, "--json"), `"candidate":0`); {
+	for daemon.sees(`"msg":"worked"`); !strings.Contains(oneShot(t, "status", "--redis", redisURL, "--json"), `"candidate":0`); {
 	}
 	for _, args := range [][]string{
 		{"status"}, {"status", "--json"}, {"endpoints"}, {"endpoints", "--json"}, {"explain", good}, {"explain", out, "--json"},

@@ -66,9 +66,14 @@ func watch(signals <-chan os.Signal, over <-chan struct{}, cancel func(), exit f
 
 // run executes one command line.
 func (a *app) run(ctx context.Context, args []string) int {
+	out := &output{to: a.out}
+	a.out = out
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if lost := out.lost(); lost != nil && (err == nil || errors.Is(err, quietNo)) {
+		err = lost
+	}
 	var faults *configs.Faults
 	if errors.As(err, &faults) {
 		a.tellFaults(faults)

@@ -61,7 +61,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show each check: states, lanes, daemons, last result",
 		Example: `  proxyward status
-  proxyward status --watch 1s
+  proxyward status --watch=1s
   proxyward status --json | jq '.checks[].states'`,
 		Args: exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -21,6 +21,7 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // instead of a second at the end of every command
+	os.Unsetenv("REDISCLI_AUTH")             // the commands of redis-cli in here name their own
 	binary = filepath.Join(dir, "proxyward")
 	args := append(append([]string{"build"}, buildFlags...), "-o", binary, "proxyward")
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {

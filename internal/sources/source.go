@@ -31,19 +31,28 @@ func Open(path string) (io.ReadCloser, error) {
 	if path == "" {
 		return nil, errors.New("open list: no file named")
 	}
+	info, err := os.Stat(path) // before the open: that of a pipe waits for a writer
+	switch {
+	case err != nil:
+		return nil, cannotOpen(path, err)
+	case info.IsDir():
+		return nil, fmt.Errorf("open %s: a directory: name a file in it", path)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("open %s: not a regular file: it could have no end, or never begin; write the list to a file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w%s", err, remedy(err))
-	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = fmt.Errorf("open %s: a directory: name a file in it", path)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
+		return nil, cannotOpen(path, err)
 	}
 	return f, nil
+}
+
+func cannotOpen(path string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return fmt.Errorf("open %s: %w%s", path, err, remedy(err))
 }
 
 func remedy(err error) string {

@@ -17,7 +17,7 @@ type Style struct {
 // For looks at a stream and at the environment: colour only on a terminal, and never with
 // NO_COLOR set (no-color.org) or on a dumb one.
 func For(w io.Writer, getenv func(string) string) Style {
-	f, ok := w.(*os.File)
+	f, ok := file(w)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return Style{}
 	}
@@ -29,7 +29,7 @@ func For(w io.Writer, getenv func(string) string) Style {
 
 // Width is how many columns the terminal behind w has; 0 where it is none.
 func Width(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := file(w); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return width
 		}
@@ -39,7 +39,7 @@ func Width(w io.Writer) int {
 
 // Height is how many lines the terminal behind w shows; 0 where it is none.
 func Height(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := file(w); ok {
 		if _, height, err := term.GetSize(int(f.Fd())); err == nil {
 			return height
 		}
@@ -68,4 +68,13 @@ func (s Style) Paint(ink Ink, text string) string {
 		return text
 	}
 	return "\x1b[" + string(ink) + "m" + text + "\x1b[0m"
+}
+
+// file is the file that w writes to, perhaps through a wrapper.
+func file(w io.Writer) (*os.File, bool) {
+	if wrapper, ok := w.(interface{ Unwrap() io.Writer }); ok {
+		w = wrapper.Unwrap()
+	}
+	f, ok := w.(*os.File)
+	return f, ok
 }
