@@ -95,7 +95,8 @@ blame. The table below is every event that leads to a verdict; the program makes
 from these rows and from nothing else. Failures are counted by class, ` + "`stage.reason`" + `.
 
 Who is to blame decides what follows: a failure of the *proxy* or its *credentials* cools the
-endpoint; one of the *target* leaves it where it is; a *local* one (our own fault) changes
+endpoint; one of the *target* leaves it where it is, but for 429, 403 and a wrong page, which are
+true of this pair of proxy and target and cool it; a *local* one (our own fault) changes
 nothing; *unknown*, where the wire does not tell, cools.
 
 `)
