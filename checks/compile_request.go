@@ -80,6 +80,10 @@ func compileURL(f faults, t *template, raw string) {
 		f.add("url", "%s is reserved", nonceStandIn)
 		return
 	}
+	if !strings.Contains(raw, "://") {
+		f.add("url", "no scheme: write http:// or https:// before it")
+		return
+	}
 	u, err := url.Parse(strings.ReplaceAll(raw, nonceMark, nonceStandIn))
 	if err != nil {
 		f.add("url", "not a URL: %s", withoutURL(err))

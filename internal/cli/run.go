@@ -42,6 +42,7 @@ leases back and exits with 0; the second exits at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.daemon(cmd.Context(), &f) },
 	}
 	f.addStore(c)
+	c.Flags().Lookup("redis").Usage = "`URL` of Redis, instead of the configuration's (without one: a Redis inside this process at 127.0.0.1:6399; embedded://HOST:PORT puts it elsewhere)"
 	f.quick.add(c)
 	c.Flags().StringVar(&f.logLevel, "log-level", "", "debug, info, warn or error, instead of the configuration's")
 	c.Flags().StringVar(&f.logFormat, "log-format", "", "json or console, instead of the configuration's")

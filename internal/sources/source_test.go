@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -57,5 +58,17 @@ func TestReadGivesTheList(t *testing.T) {
 	}
 	if Name(path) != "file:"+path {
 		t.Errorf("name %s", Name(path))
+	}
+}
+
+func TestWhatMayHaveNoEndIsNoList(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, "/dev/zero"} {
+		if _, err := Read(path, "http"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }
