@@ -48,3 +48,15 @@ func TestTheGuardPutsBackWhomTheOutageEjected(t *testing.T) {
 		t.Error("put back a disabled endpoint")
 	}
 }
+
+func TestWhatNobodyIsToBlameForDisablesNobody(t *testing.T) {
+	p := Policy{Rise: 1, Fall: 1, Confirm: time.Second, Recheck: time.Minute, Cooldown: Cooldown{Rule: Rule{Base: time.Minute, Max: time.Hour, Factor: 1},
+		Reasons: map[string]Rule{"headers.timeout": {DisableAfter: 1}}}}
+	for blame, want := range map[verdict.Blame]record.State{verdict.Unknown: record.Cooling, verdict.Proxy: record.Disabled} {
+		silent := Result{Verdict: verdict.Verdict{Stage: verdict.Headers, Reason: verdict.Timeout, Blame: blame}, AtMs: 1_000_000}
+		tr, err := Next(record.Record{State: record.Eligible}, silent, p)
+		if err != nil || tr.To != want {
+			t.Errorf("blame %s: %s %v", blame, tr.To, err)
+		}
+	}
+}

@@ -117,7 +117,7 @@ func (m *machine) failed(v verdict.Verdict) (record.Transition, error) {
 	n := m.next.Classes[v.Class()].N + 1
 	m.next.Classes[v.Class()] = record.Count{N: n, AtMs: m.at}
 	m.next.Rise = 0
-	if rule.DisableAfter > 0 && n >= rule.DisableAfter {
+	if rule.DisableAfter > 0 && n >= rule.DisableAfter && v.Blame != verdict.Unknown {
 		return m.withdraw(record.Policy)
 	}
 	if m.from == record.Eligible {
