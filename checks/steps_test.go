@@ -174,13 +174,13 @@ func TestCancelledProbeIsNobodysFault(t *testing.T) {
 		for _, deadline := range []bool{false, true} {
 			ctx, cancel := context.WithCancel(t.Context())
 			if deadline {
-				ctx, cancel = context.WithTimeout(t.Context(), 30*time.Millisecond)
+				ctx, cancel = context.WithTimeout(t.Context(), 150*time.Millisecond)
 			} else {
-				time.AfterFunc(30*time.Millisecond, cancel)
+				time.AfterFunc(150*time.Millisecond, cancel)
 			}
 			begin := time.Now()
 			want(t, c.Run(ctx, mustParse(t, proxy), checks.RunOptions{}), expected)
-			if took := time.Since(begin); took > 200*time.Millisecond {
+			if took := time.Since(begin); took > 600*time.Millisecond {
 				t.Errorf("took %s", took)
 			}
 			cancel()
