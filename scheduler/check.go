@@ -20,6 +20,7 @@ type Check struct {
 	Scores      Scores
 	Sources     []Source
 	Missing     Missing
+	Control     bool // the target may be asked directly, to tell its faults from a proxy's
 }
 
 // Trickle bounds how many endpoints the whole fleet admits to a trial per window.

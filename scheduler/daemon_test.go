@@ -2,11 +2,13 @@ package scheduler_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"proxyward/checks"
 	"proxyward/internal/testenv"
 	"proxyward/scheduler"
 	"proxyward/store"
@@ -195,4 +197,42 @@ func TestTheStopLetsProbesFinishAndGivesTheRestBack(t *testing.T) {
 		t.Errorf("after the stop: %+v", s)
 	}
 	sound(t, p)
+}
+
+func TestADirectAnswerTellsAProxysErrorFromTheTargets(t *testing.T) {
+	t.Parallel()
+	url := testenv.Redis(t)
+	p, farm := openPool(t, url), testenv.NewFarm(t, 2)
+	farm.Answer(testenv.Say(http.StatusInternalServerError))
+	var well atomic.Bool
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if well.Load() {
+			testenv.Good(w, r, "")
+			return
+		}
+		http.Error(w, "no", http.StatusInternalServerError)
+	}))
+	t.Cleanup(target.Close)
+	enroll(t, p, farm, 2)
+	c := testCheck(t)
+	var err error
+	if c.Transaction, err = checks.Compile(checks.Spec{Name: "c", Steps: []checks.Step{{Request: checks.Request{URL: target.URL + "/"}}}}); err != nil {
+		t.Fatal(err)
+	}
+	c.Control = true
+	stop := startDaemon(t, url, c)
+	testenv.Eventually(t, 10*time.Second, "judged", func() bool { return look(t, p, farm.ID(0)).Record.LastProbeMs > 0 })
+	if e := look(t, p, farm.ID(0)); e.Record.State != record.Candidate || e.Record.Blame != "target" {
+		t.Errorf("the target fails directly too: %s", e.Raw)
+	}
+	stop()
+	well.Store(true)
+	startDaemon(t, url, c) // a fresh one has not yet asked
+	testenv.Eventually(t, 10*time.Second, "asks again", func() bool {
+		_, err := p.Recheck(t.Context(), 0, []string{farm.ID(0)})
+		return err == nil && look(t, p, farm.ID(0)).Record.State == record.Cooling
+	})
+	if e := look(t, p, farm.ID(0)); e.Record.Blame != "proxy" {
+		t.Errorf("the target is well directly: %s", e.Raw)
+	}
 }

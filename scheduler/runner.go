@@ -32,6 +32,7 @@ type runner struct {
 	log        *zap.Logger
 	refreshers []*refresher
 	fetches    bool            // some source is fetched over the network
+	control    *control        // nil: the target may not be asked directly
 	private    map[string]bool // fetched sources that may name private addresses
 
 	claiming sync.Mutex    // one claim at a time
@@ -57,6 +58,9 @@ func newRunner(d *Daemon, c Check) (*runner, error) {
 		log: d.Log.With(zap.String("check", c.Name)), again: make(chan struct{}, 1), results: make(chan result, c.Limits.Concurrency),
 		private: map[string]bool{}}
 	r.work, r.stop = context.WithCancel(context.Background())
+	if c.Control {
+		r.control = &control{check: c.Transaction}
+	}
 	for _, s := range c.Sources {
 		f, err := newRefresher(r, s)
 		if err != nil {

@@ -61,6 +61,9 @@ func (r *runner) judged(l store.Lease, v verdict.Verdict) result {
 	if r.work.Err() != nil && !v.Passed && v.Blame == verdict.Local {
 		return result{lease: l, back: true}
 	}
+	if r.control != nil && disputable(v) {
+		v = settle(v, r.control.ask(r.work))
+	}
 	return result{lease: l, verdict: policy.Result{Verdict: v, AtMs: r.pool.Now(), Dice: rand.Float64()}}
 }
 
