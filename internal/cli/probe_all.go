@@ -40,7 +40,7 @@ func probeAll(ctx context.Context, c scheduler.Check, list []endpoint.Endpoint, 
 				return
 			}
 			probes.Go(func() {
-				one := probeOne(ctx, p, c.Transaction, e, r.verbose)
+				one := probeOne(ctx, p, c.Transaction, e, r.verbose || r.whole)
 				q.leave(e)
 				p.Release(1)
 				if ctx.Err() == nil {
@@ -54,10 +54,10 @@ func probeAll(ctx context.Context, c scheduler.Check, list []endpoint.Endpoint, 
 	}
 }
 
-func probeOne(ctx context.Context, p *prober.Prober, c *checks.Check, e endpoint.Endpoint, verbose bool) result {
+func probeOne(ctx context.Context, p *prober.Prober, c *checks.Check, e endpoint.Endpoint, traced bool) result {
 	one := result{endpoint: e}
 	var o checks.RunOptions
-	if verbose {
+	if traced {
 		o.Trace = func(t checks.Trace) { one.trace = append(one.trace, t) }
 	}
 	one.verdict = p.Probe(ctx, c, e, o)

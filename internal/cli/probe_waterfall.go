@@ -41,20 +41,23 @@ func (r *probeReport) waterfall(one result) error {
 	if v.Passed {
 		fmt.Fprintf(&b, "%s in %s: status %d, %s\n", r.style.Paint(screen.Good, "passed"), span(v.Total), v.Status, screen.Count(v.Bytes, "byte"))
 	} else {
-		r.failure(&b, v)
+		r.failure(&b, one)
 	}
 	_, err := io.WriteString(r.app.out, b.String())
 	return err
 }
 
-func (r *probeReport) failure(b *strings.Builder, v verdict.Verdict) {
-	status := ""
+func (r *probeReport) failure(b *strings.Builder, one result) {
+	v, status := one.verdict, ""
 	if v.Status > 0 {
 		status = fmt.Sprintf(" (status %d)", v.Status)
 	}
 	fmt.Fprintf(b, "%s at %s: %s: %s%s\n", r.style.Paint(screen.Bad, "failed"), v.Stage, v.Reason, v.Detail, status)
 	if who := tell.Blamed(string(v.Blame)); who != "" {
 		fmt.Fprintf(b, "  blame  %s\n", who)
+	}
+	if !r.verbose {
+		r.said(b, one)
 	}
 	if v.RetryAfter > 0 {
 		fmt.Fprintf(b, "  wait   it asks to be left alone for %s\n", screen.Span(v.RetryAfter))
