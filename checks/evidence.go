@@ -160,16 +160,26 @@ func (p *probe) portal(h *head) *failure {
 	if err != nil || h.get("Location") == "" || sameSite(to.Hostname(), p.req.origin.host) {
 		return nil
 	}
+	if o, err := originOf(to); err == nil && p.step.follow > 0 && slices.Contains(p.step.allowed, o.String()) {
+		return nil // the operator expects this one
+	}
 	host, rest := strings.ToLower(to.Hostname()), strings.ToLower(to.Path+"?"+to.RawQuery)
 	plain, _ := url.QueryUnescape(rest)
 	a, err := netip.ParseAddr(host)
 	private := err == nil && (a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast())
 	if private || h.has("X-Squid-Error") || signedByProxy(h, nil) || strings.Contains(plain, p.req.origin.host) ||
-		containsAny(host+rest, "login", "portal", "captive", "hotspot", "signin", "auth", "block", "denied", "wifi", "quota", "expired") {
+		slices.ContainsFunc(strings.FieldsFunc(host+rest, notLetter), func(word string) bool { return portalWords[word] }) {
 		return p.failAt(verdict.Tunnel, "redirected", "to "+to.Scheme+"://"+to.Host)
 	}
 	return nil
 }
+
+// portalWords are whole words in the addresses of login and block pages.
+var portalWords = map[string]bool{"login": true, "logon": true, "signin": true, "portal": true, "captive": true, "captiveportal": true,
+	"hotspot": true, "auth": true, "authenticate": true, "block": true, "blocked": true, "blockpage": true, "denied": true,
+	"wifi": true, "quota": true, "expired": true}
+
+func notLetter(r rune) bool { return r < 'a' || r > 'z' }
 
 // sameSite: one name is the other, or below it, or both are below one name of two labels
 // that is not a common public suffix like co.uk.
