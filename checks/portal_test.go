@@ -1,6 +1,7 @@
 package checks_test
 
 import (
+	"strings"
 	"testing"
 
 	"proxyward/internal/zoo"
@@ -20,4 +21,12 @@ func TestRedirectsThatSoundLikeAPortal(t *testing.T) {
 	s.Steps[0].Request.FollowRedirects = 1
 	s.Steps[0].Request.RedirectTo = []string{"http://login.other.test"}
 	want(t, run(t, s, leads("http://login.other.test/x")), "verify redirect_loop target") // followed, to where it leads again
+}
+
+// A refusal is one without its blank line too, but not without any end.
+func TestARefusalWithEndlessHeadersIsTooLarge(t *testing.T) {
+	for _, status := range []string{"200 OK", "502 Bad Gateway"} {
+		p := zoo.Serve(t, zoo.Say("HTTP/1.1 "+status+"\r\n"+strings.Repeat("X: y\r\n", 30_000)))
+		want(t, run(t, request("https://target.test/"), p.URL("http", "")), "tunnel header_too_large proxy")
+	}
 }

@@ -45,7 +45,7 @@ func (p *probe) readHead(limit *int, begun func()) (head, error) {
 // error: a refusal is one without its blank line too, a grant is not.
 func (p *probe) brokenOff(err error) (head, bool) {
 	end := bytes.LastIndexByte(p.buf, '\n') + 1
-	if end == 0 || timedOut(err) || p.local(err) != nil || !plausible(p.buf) {
+	if end == 0 || errors.Is(err, errHeadTooLarge) || timedOut(err) || p.local(err) != nil || !plausible(p.buf) {
 		return head{}, false
 	}
 	h, bad := parseHead(p.buf[:end])
