@@ -20,7 +20,6 @@ type Prober struct {
 
 	heartbeat Heartbeat
 	panics    atomic.Int64
-	probes    atomic.Int64
 
 	mu      sync.Mutex
 	most    int // slots there are
@@ -130,12 +129,8 @@ func (p *Prober) Release(n int) {
 // Panics counts the panics contained so far.
 func (p *Prober) Panics() int64 { return p.panics.Load() }
 
-// Probes counts the probes run so far.
-func (p *Prober) Probes() int64 { return p.probes.Load() }
-
 // Probe runs one transaction. A panic in it is contained and judged our own fault.
 func (p *Prober) Probe(ctx context.Context, c *checks.Check, e endpoint.Endpoint, o checks.RunOptions) (v verdict.Verdict) {
-	p.probes.Add(1)
 	defer func() {
 		if r := recover(); r != nil {
 			p.panics.Add(1)

@@ -18,16 +18,14 @@ type counter struct{ atomic.Int64 }
 
 // caught counts and tells a contained panic.
 func (d *Daemon) caught(what, name string, value any, stack []byte) {
-	d.panics.Add(1)
+	count := d.panics.Add(1)
 	if stack == nil {
 		stack = debug.Stack()
 	}
 	d.Log.Error("internal fault contained; please report it", zap.String("in", what), zap.String("name", name),
-		zap.String("panic", fmt.Sprintf("%T", value)), zap.ByteString("stack", stack))
+		zap.String("panic", fmt.Sprintf("%T", value)), zap.Int64("so_far", count),
+		zap.ByteString("stack", stack))
 }
-
-// Panics counts the panics contained in ticks and probes so far.
-func (d *Daemon) Panics() int64 { return d.panics.Load() }
 
 const (
 	firstPause = time.Second

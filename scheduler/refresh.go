@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -27,7 +28,6 @@ type origin interface {
 // refresher keeps the pool in step with one source.
 type refresher struct {
 	*runner
-	source   Source
 	origin   origin
 	name     string // as records say it
 	schedule cron.Schedule
@@ -44,7 +44,7 @@ func newRefresher(r *runner, s Source) (*refresher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schedule refresh of %s: %w", from.Name(), err)
 	}
-	return &refresher{runner: r, source: s, origin: from, name: from.Name(), schedule: schedule, due: make(chan struct{}, 1),
+	return &refresher{runner: r, origin: from, name: from.Name(), schedule: schedule, due: make(chan struct{}, 1),
 		told: map[string]string{}}, nil
 }
 
@@ -157,7 +157,7 @@ func (f *refresher) apply(ctx context.Context, list sources.List, digest string)
 func (f *refresher) missing(ctx context.Context, listed map[string]bool) (before int, missing []string, err error) {
 	err = f.pool.Scan(ctx, func(entries []store.Entry, _ []error) error {
 		for _, e := range entries {
-			if !has(e.Record.Sources, f.name) {
+			if !slices.Contains(e.Record.Sources, f.name) {
 				continue
 			}
 			before++
@@ -197,13 +197,4 @@ func (f *refresher) complain(what, why string) {
 		f.log.Error(what, zap.String("source", f.name), zap.String("why", why))
 	}
 	f.told[what] = why
-}
-
-func has(list []string, item string) bool {
-	for _, have := range list {
-		if have == item {
-			return true
-		}
-	}
-	return false
 }
