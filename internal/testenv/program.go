@@ -31,6 +31,12 @@ func Program(t testing.TB, names ...string) string {
 // Start runs a program until the test ends; its output is shown when the test fails.
 func Start(t testing.TB, path string, args ...string) *exec.Cmd {
 	t.Helper()
+	return StartBy(t, (*exec.Cmd).Start, path, args...)
+}
+
+// StartBy is Start with another way to begin: with a clock of its own, or in a network.
+func StartBy(t testing.TB, begin func(*exec.Cmd) error, path string, args ...string) *exec.Cmd {
+	t.Helper()
 	out, err := os.Create(fmt.Sprintf("%s/output", t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +44,7 @@ func Start(t testing.TB, path string, args ...string) *exec.Cmd {
 	cmd := exec.Command(path, args...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	if err := begin(cmd); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
