@@ -60,6 +60,7 @@ func (d *decoder) check(c *checkFile, path string, tick time.Duration) scheduler
 		Scores:      scheduler.Scores{Initial: c.Scores.Initial, Keep: c.Scores.Reentry == "keep"},
 		Sources:     d.sources(c, path),
 		Control:     c.Planned.Guard.Control == "direct",
+		Reports:     c.Reports,
 		Missing: scheduler.Missing{
 			Keep: c.Missing.OnMissing == "keep", MaxShrink: c.Missing.MaxShrink, ForgetAfter: c.Missing.ForgetAfter,
 		},

@@ -71,10 +71,9 @@ type Log struct {
 
 // Planned is what a check may already say though this version does not act on it.
 type Planned struct {
-	Guard   Guard
-	Jobs    bool
-	Floor   Floor
-	Reports Reports
+	Guard Guard
+	Jobs  bool
+	Floor Floor
 }
 
 // Guard decides when a wave of failures is the target's or our own network's doing.
@@ -89,11 +88,4 @@ type Guard struct {
 type Floor struct {
 	Count int
 	Share float64 // of all endpoints, 0 to 1
-}
-
-// Reports says when what workers saw makes an endpoint suspect.
-type Reports struct {
-	SuspectAfter    int
-	Within          time.Duration
-	DistinctWorkers int
 }

@@ -33,7 +33,7 @@ func (d *decoder) checkPolicy(c *checkFile, path string, tick time.Duration) {
 			c.Cooldown.Reasons[key] = r
 		}
 	}
-	if r := c.Planned.Reports; r.DistinctWorkers > r.SuspectAfter {
+	if r := c.Reports; r.DistinctWorkers > r.SuspectAfter {
 		d.wrong(path+".reports.distinct_workers", "%d workers cannot agree in suspect_after, %d, reports: lower it", r.DistinctWorkers, r.SuspectAfter)
 	}
 }

@@ -32,9 +32,9 @@ func checkDefaults() checkFile {
 		Cooldown: policy.Cooldown{Rule: policy.Rule{Base: 30 * time.Second, Factor: 2, Max: 30 * time.Minute, Jitter: &jitter}},
 		Scores:   scoresFile{Initial: -1, Reentry: "keep"},
 		Missing:  missingFile{OnMissing: "disable", MaxShrink: 0.5, ForgetAfter: 30 * day},
+		Reports:  scheduler.Reports{SuspectAfter: 3, Within: time.Minute, DistinctWorkers: 1, Stretch: 1},
 		Planned: Planned{
-			Guard:   Guard{Enabled: true, TargetShare: 0.6, AllShare: 0.95, Control: "none"},
-			Reports: Reports{SuspectAfter: 3, Within: time.Minute, DistinctWorkers: 1},
+			Guard: Guard{Enabled: true, TargetShare: 0.6, AllShare: 0.95, Control: "none"},
 		},
 	}
 }

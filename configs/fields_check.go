@@ -43,9 +43,10 @@ func checkFields(c *checkFile) object {
 		}, "What a changed list does."},
 		{"floor", floor(&c.Planned.Floor), "Never fewer eligible than this."},
 		{"reports", object{
-			{"suspect_after", whole(&c.Planned.Reports.SuspectAfter, 1, 1000), "Bad reports that make an endpoint suspect."},
-			{"within", span(&c.Planned.Reports.Within, time.Second), "The time in which they must come."},
-			{"distinct_workers", whole(&c.Planned.Reports.DistinctWorkers, 1, 1000), "Workers that must agree."},
+			{"suspect_after", whole(&c.Reports.SuspectAfter, 1, 1000), "Bad reports that have an endpoint probed soon."},
+			{"within", span(&c.Reports.Within, time.Second), "The time in which they must come."},
+			{"distinct_workers", whole(&c.Reports.DistinctWorkers, 1, 1000), "Workers that must agree."},
+			{"stretch", number(&c.Reports.Stretch, 1, 100), "Good reports put a recheck off, up to this many times recheck after the last probe; 1: never."},
 		}, "What workers saw."},
 	}
 }

@@ -22,7 +22,6 @@ var planned = []plan{
 	{"checks[].guard.all_share", "an outage of the target ejects endpoints by the ordinary rules", nil},
 	{"checks[].jobs", "work in flight is not counted", func(c *checkFile) bool { return !c.Planned.Jobs }},
 	{"checks[].floor", "the pool may run empty", func(c *checkFile) bool { return c.Planned.Floor == Floor{} }},
-	{"checks[].reports", "reports of workers are not read", nil},
 	{"checks[].trickle.max_per_tick", "the trickle stays at per_tick",
 		func(c *checkFile) bool { return c.Trickle.MaxPerTick == c.Trickle.PerTick }},
 }

@@ -50,6 +50,7 @@ type checkFile struct {
 	Cooldown         policy.Cooldown
 	Scores           scoresFile
 	Missing          missingFile
+	Reports          scheduler.Reports
 	Planned          Planned
 }
 

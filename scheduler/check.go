@@ -21,6 +21,7 @@ type Check struct {
 	Sources     []Source
 	Missing     Missing
 	Control     bool // the target may be asked directly, to tell its faults from a proxy's
+	Reports     Reports
 }
 
 // Trickle bounds how many endpoints the whole fleet admits to a trial per window.
@@ -56,4 +57,12 @@ type Missing struct {
 	Keep        bool          // on_missing: keep
 	MaxShrink   float64       // a refresh that loses more than this fraction retires nobody
 	ForgetAfter time.Duration // a retired endpoint is forgotten after this long; 0: never
+}
+
+// Reports say what workers' reports do.
+type Reports struct {
+	SuspectAfter    int           // bad ones that have an endpoint probed soon; 0: reports are not read
+	Within          time.Duration // the time in which they must come
+	DistinctWorkers int           // how many workers must agree
+	Stretch         float64       // good ones put a recheck off, up to this many times the interval after the last probe; 1: never
 }
