@@ -86,7 +86,7 @@ func (r *runner) commit(ctx context.Context, pending []result) (rest []result) {
 		r.health.heard(err)
 		rest = append(rest, given...) // safe: what was returned comes back as late
 	}
-	codes, err := r.pool.Commit(ctx, r.lease, store.Scores(r.check.Scores), changes)
+	codes, err := r.pool.Commit(ctx, r.lease, store.Scores(r.check.Scores), store.Floor{}, changes)
 	r.health.heard(err)
 	rest = append(rest, judged[len(codes):]...)
 	return append(rest, r.settle(ctx, judged[:len(codes)], changes, codes)...)

@@ -15,6 +15,21 @@ type Scores struct {
 	Keep    bool  // a returning one keeps its own count where that is higher than the lowest
 }
 
+// Floor is how many stay eligible whatever happens: a number or, if that is zero, a share
+// of all endpoints, 0 to 1. The zero value is none.
+type Floor struct {
+	Count int
+	Share float64
+}
+
+// String is the floor as commit.lua reads it.
+func (f Floor) String() string {
+	if f.Count > 0 {
+		return strconv.Itoa(f.Count)
+	}
+	return strconv.FormatFloat(100*f.Share, 'f', 4, 64) + "%"
+}
+
 // Change is one transition to carry out on the exact record it was judged against.
 type Change struct {
 	ID         string
@@ -22,22 +37,26 @@ type Change struct {
 	Old        string // the record as read; empty: there must be none
 	Transition record.Transition
 	URL        string // new full URL, a secret; empty: as it is; equal to ID: none is kept
+	Kind       string // of the result, for the guard: p, t or f; empty: it does not count
+	Guarded    bool   // it was judged as the guard asks for while it is open
 }
 
 // Commit applies results, a code for each. It is safe to repeat: an applied result has
-// lost its lease and comes back Late.
-func (p *Pool) Commit(ctx context.Context, lease time.Duration, scores Scores, changes []Change) ([]Code, error) {
+// lost its lease and comes back Late. Nobody is ejected while the guard is open, unless it
+// was judged so, nor where that would leave fewer than floor.
+func (p *Pool) Commit(ctx context.Context, lease time.Duration, scores Scores, floor Floor, changes []Change) ([]Code, error) {
 	var all []Code
+	names := append(p.moveKeys(), p.keys.budget(), p.keys.guard())
 	for len(changes) > 0 {
 		n := min(batch, len(changes))
-		args := append(p.call(lease), eventsKept)
+		args := append(p.call(lease), eventsKept, floor.String())
 		for _, c := range changes[:n] {
 			if err := c.check(); err != nil {
 				return all, fmt.Errorf("commit results: %w", err)
 			}
 			args = c.appendTo(args, scores)
 		}
-		codes, err := p.codes(ctx, commitScript, p.moveKeys(), args)
+		codes, err := p.codes(ctx, commitScript, names, args)
 		if err != nil {
 			return all, fmt.Errorf("commit results: %w", err)
 		}
@@ -52,7 +71,7 @@ func (p *Pool) Amend(ctx context.Context, changes []Change) ([]Code, error) {
 	names := append(p.moveKeys(), p.keys.urls(), p.keys.holds())
 	for len(changes) > 0 {
 		n := min(batch, len(changes))
-		args := append(p.call(0), eventsKept)
+		args := append(p.call(0), eventsKept, 0)
 		for _, c := range changes[:n] {
 			if err := c.check(); err != nil {
 				return all, fmt.Errorf("amend endpoints: %w", err)
@@ -115,5 +134,6 @@ func (c Change) appendTo(args []any, scores Scores) []any {
 		from = "new"
 	}
 	return append(args, c.ID, c.Token, c.Old, next.Encode(), string(t.From), string(t.To), string(t.To.Lane()),
-		t.DueMs, t.DelayMs, kept, initial, url, next.HoldUntilMs, from, e.Stage, e.Reason, e.Blame, e.Detail, string(e.By), e.PauseMs)
+		t.DueMs, t.DelayMs, kept, initial, url, next.HoldUntilMs, from, e.Stage, e.Reason, e.Blame, e.Detail, string(e.By), e.PauseMs,
+		c.Kind, map[bool]string{true: "1"}[c.Guarded])
 }

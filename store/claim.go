@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"proxyward/store/record"
@@ -16,7 +17,8 @@ type Claim struct {
 	Daemon  string
 	Slots   int           // probes that can start at once
 	Lease   time.Duration // outlives the longest probe by a margin
-	PerTick int           // endpoints the fleet admits per window
+	PerTick int           // endpoints the fleet admits per window, at least
+	MaxTick int           // how far that may grow while trials pass; never over the rate
 	Window  time.Duration
 	Rate    float64       // probes per second of the fleet
 	Alive   time.Duration // a daemon silent for longer is dead
@@ -33,6 +35,12 @@ type Lease struct {
 	Since  time.Time // when the claim's reply arrived, monotonic
 }
 
+// Probe is the word by which events and logs name this one probe.
+func (l Lease) Probe() string {
+	name, _, _ := strings.Cut(l.Token[strings.LastIndex(l.Token, ".")+1:], "~")
+	return name
+}
+
 // Grant is what a claim gave.
 type Grant struct {
 	Now     int64 // pool time, ms
@@ -42,6 +50,8 @@ type Grant struct {
 	Left    int     // due, yet not granted
 	Size    int     // endpoints in the pool
 	Daemons int     // live ones
+	Trickle int     // endpoints the fleet admits per window now
+	GuardMs int64   // pool time since which the guard is open; 0: it is closed
 }
 
 // Claim takes what is due, as far as budgets and slots allow. It is not repeated when a
@@ -59,13 +69,13 @@ func (p *Pool) Claim(ctx context.Context, c Claim) (Grant, error) {
 func (p *Pool) claimCall(c Claim) (names []string, args []any) {
 	k := p.keys
 	names = append([]string{k.endpoints(), k.urls()}, k.lanes()...)
-	names = append(names, k.leases(), k.tokens(), k.admitted(), k.clock(), k.budget(), k.daemons(), k.events())
+	names = append(names, k.leases(), k.tokens(), k.admitted(), k.clock(), k.budget(), k.daemons(), k.events(), k.meta())
 	return names, append(p.call(c.Lease), c.Daemon, nonce(), c.Slots, c.PerTick, c.Window.Milliseconds(),
-		strconv.FormatFloat(c.Rate, 'f', -1, 64), c.Alive.Milliseconds(), eventsKept)
+		strconv.FormatFloat(c.Rate, 'f', -1, 64), c.Alive.Milliseconds(), eventsKept, max(c.PerTick, c.MaxTick))
 }
 
 func (p *Pool) grant(reply []string) (Grant, error) {
-	const head, width = 5, 5
+	const head, width = 7, 5
 	if len(reply) < head || (len(reply)-head)%width != 0 {
 		return Grant{}, fmt.Errorf("claim due endpoints: a reply of %d values", len(reply))
 	}
@@ -78,7 +88,8 @@ func (p *Pool) grant(reply []string) (Grant, error) {
 		numbers[i] = n
 	}
 	p.seen.set(numbers[0], true)
-	g := Grant{Now: numbers[0], Freed: int(numbers[1]), Left: int(numbers[2]), Size: int(numbers[3]), Daemons: int(numbers[4])}
+	g := Grant{Now: numbers[0], Freed: int(numbers[1]), Left: int(numbers[2]), Size: int(numbers[3]), Daemons: int(numbers[4]),
+		Trickle: int(numbers[5]), GuardMs: numbers[6]}
 	for row := reply[head:]; len(row) > 0; row = row[width:] {
 		l := Lease{ID: row[0], Lane: record.Lane(row[1]), Token: row[2], Raw: row[3], URL: row[4], Since: time.Now()}
 		if l.URL == "" {

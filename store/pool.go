@@ -106,6 +106,8 @@ const (
 	Late    Code = 1 // not the live lease: nothing written
 	Changed Code = 2 // the record is not the one judged: nothing written
 	Busy    Code = 3 // being probed now
+	Guarded Code = 4 // the guard is open: nothing written; to be judged as it asks for
+	Floored Code = 5 // it would leave fewer than the floor: nothing written
 )
 
 func (p *Pool) codes(ctx context.Context, s *redis.Script, keys []string, args []any) ([]Code, error) {

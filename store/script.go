@@ -26,13 +26,14 @@ func script(names ...string) *redis.Script {
 
 var (
 	allocateScript = script("allocate")
-	claimScript    = script("args", "clock", "lanes", "expire", "budget", "due", "fair", "grant", "claim")
-	commitScript   = script("args", "clock", "lanes", "scores", "item", "move", "commit")
+	claimScript    = script("args", "clock", "lanes", "expire", "budget", "cohort", "trickle", "due", "fair", "grant", "claim")
+	commitScript   = script("args", "clock", "lanes", "cohort", "scores", "item", "move", "refuse", "commit")
 	amendScript    = script("args", "clock", "lanes", "scores", "item", "move", "place", "amend")
 	giveBackScript = script("args", "clock", "lanes", "giveback")
 	recheckScript  = script("args", "clock", "recheck")
 	forgetScript   = script("args", "scores", "forget")
 	lookScript     = script("look")
 	refreshScript  = script("args", "clock", "refresh")
+	guardScript    = script("args", "clock", "guard")
 	nowScript      = script("args", "clock", "now")
 )

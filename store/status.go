@@ -22,6 +22,7 @@ type Status struct {
 	Daemons      map[string]int64
 	LastCommitMs int64
 	LowestScore  int64
+	Guard        GuardState
 }
 
 // Queue is one lane.
@@ -40,7 +41,7 @@ func (p *Pool) Status(ctx context.Context) (Status, error) {
 	k, tx := p.keys, p.client.TxPipeline()
 	counts, daemons, tokens := tx.HGetAll(ctx, k.counts()), tx.ZRangeWithScores(ctx, k.daemons(), 0, -1), tx.HVals(ctx, k.tokens())
 	leases, admitted := tx.ZCard(ctx, k.leases()), tx.ZCard(ctx, k.admitted())
-	meta, trickle := tx.HMGet(ctx, k.meta(), "last_commit_ms", "lowest"), tx.HMGet(ctx, k.budget(), "trickle")
+	meta, trickle := tx.HMGet(ctx, k.meta(), "last_commit_ms", "lowest", "guard_ms", "guard_why", "guard_opened"), tx.HMGet(ctx, k.budget(), "trickle")
 	type lane struct {
 		waiting, due *redis.IntCmd
 		next         *redis.ZSliceCmd
@@ -55,7 +56,7 @@ func (p *Pool) Status(ctx context.Context) (Status, error) {
 	}
 	s := Status{Now: now, States: map[record.State]int64{}, Lanes: map[record.Lane]Queue{}, Daemons: map[string]int64{},
 		Leases: leases.Val(), Admitted: admitted.Val(), Trials: countLane(tokens.Val(), record.Recovery),
-		LastCommitMs: integer(meta.Val()[0]), LowestScore: integer(meta.Val()[1]),
+		Guard: guardState(meta.Val()[2:]), LastCommitMs: integer(meta.Val()[0]), LowestScore: integer(meta.Val()[1]),
 		Trickle: integer(trickle.Val()[0])}
 	for state, n := range counts.Val() {
 		s.States[record.State(state)] = integer(n)

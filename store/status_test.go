@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,12 +79,15 @@ func TestEventsTellEachTransition(t *testing.T) {
 		if err != nil || len(events) != 3 {
 			t.Fatal(events, err)
 		}
-		nonce := func(l store.Lease) string { return l.Token[len(string(l.Lane))+1+13+1:] } // after LANE.SCORE.
+		nonce := func(l store.Lease) string { // after LANE.SCORE., and without the cohort of a trial
+			word, _, _ := strings.Cut(l.Token[len(string(l.Lane))+1+13+1:], "~")
+			return word
+		}
 		want := []map[string]string{
 			{"endpoint": id(0), "from": "new", "to": "candidate", "stage": "", "reason": "", "blame": "", "by": "source", "pause_ms": "0", "detail": "", "probe": ""},
 			{"endpoint": id(0), "from": "candidate", "to": "cooling", "stage": "connect", "reason": "refused", "blame": "proxy", "by": "probe",
 				"pause_ms": "7", "detail": "nobody listens", "probe": nonce(l)},
-			{"endpoint": id(0), "from": "cooling", "to": "permitted", "by": "probe", "probe": nonce(trial)},
+			{"endpoint": id(0), "from": "cooling", "to": "permitted", "by": "probe", "probe": trial.Probe()},
 		}
 		for i, e := range events {
 			if e["at_ms"] < fmt.Sprint(now(t, p)-60_000) {
