@@ -16,7 +16,6 @@ import (
 func (d *decoder) build(f *file) *Config {
 	c := &Config{
 		Redis: d.redis(&f.redis), Scheduler: f.scheduler, Prober: f.prober, Admin: d.admin(&f.admin), Log: f.log,
-		Planned: map[string]Planned{},
 	}
 	if len(f.checks) == 0 {
 		d.wrong("checks", "no check: write at least one, with a name, request.url and endpoints")
@@ -27,7 +26,6 @@ func (d *decoder) build(f *file) *Config {
 		d.yield(&f.checks[i], path, f.scheduler.Tick)
 		d.name(f.checks[i].Name.value, path, i, names)
 		c.Checks = append(c.Checks, d.check(&f.checks[i], path, f.scheduler.Tick))
-		c.Planned[f.checks[i].Name.value] = f.checks[i].Planned
 	}
 	return c
 }
@@ -59,7 +57,9 @@ func (d *decoder) check(c *checkFile, path string, tick time.Duration) scheduler
 		Limits:      c.Limits,
 		Scores:      scheduler.Scores{Initial: c.Scores.Initial, Keep: c.Scores.Reentry == "keep"},
 		Sources:     d.sources(c, path),
-		Control:     c.Planned.Guard.Control == "direct",
+		Control:     c.Guard.Control == "direct",
+		Guard:       c.Guard.Rules,
+		Floor:       c.Floor,
 		Reports:     c.Reports,
 		Missing: scheduler.Missing{
 			Keep: c.Missing.OnMissing == "keep", MaxShrink: c.Missing.MaxShrink, ForgetAfter: c.Missing.ForgetAfter,

@@ -15,9 +15,6 @@ type Config struct {
 	Log       Log
 	Checks    []scheduler.Check // at least one; names are unique
 
-	// Planned holds, by check name, what is validated here and acted on by later versions.
-	Planned map[string]Planned
-
 	// Warnings are sentences for the operator: what he set and this version does not act on.
 	Warnings []string
 }
@@ -67,25 +64,4 @@ type Admin struct {
 type Log struct {
 	Level  string // debug, info, warn, error
 	Format string // json, console
-}
-
-// Planned is what a check may already say though this version does not act on it.
-type Planned struct {
-	Guard Guard
-	Jobs  bool
-	Floor Floor
-}
-
-// Guard decides when a wave of failures is the target's or our own network's doing.
-type Guard struct {
-	Enabled     bool
-	TargetShare float64 // of failures by the target's blame or by silence
-	AllShare    float64 // of failures whatever the blame
-	Control     string  // none, direct
-}
-
-// Floor is how many endpoints are kept eligible whatever happens; at most one field is set.
-type Floor struct {
-	Count int
-	Share float64 // of all endpoints, 0 to 1
 }

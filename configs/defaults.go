@@ -6,6 +6,7 @@ import (
 
 	"proxyward/checks"
 	"proxyward/scheduler"
+	"proxyward/scheduler/guard"
 	"proxyward/scheduler/policy"
 )
 
@@ -33,9 +34,7 @@ func checkDefaults() checkFile {
 		Scores:   scoresFile{Initial: -1, Reentry: "keep"},
 		Missing:  missingFile{OnMissing: "disable", MaxShrink: 0.5, ForgetAfter: 30 * day},
 		Reports:  scheduler.Reports{SuspectAfter: 3, Within: time.Minute, DistinctWorkers: 1, Stretch: 1},
-		Planned: Planned{
-			Guard: Guard{Enabled: true, TargetShare: 0.6, AllShare: 0.95, Control: "none"},
-		},
+		Guard:    guardFile{guard.Rules{Enabled: true, TargetShare: 0.6, AllShare: 0.95}, "none"},
 	}
 }
 

@@ -34,14 +34,14 @@ func checkFields(c *checkFile) object {
 			{"initial", initial(&c.Scores.Initial), "Where a new member enters: the pool's lowest count, or a number."},
 			{"reentry", word(&c.Scores.Reentry, "keep", "min"), "Where a returning one enters."},
 		}, "How allocations are counted."},
-		{"guard", guardFields(&c.Planned.Guard), "When nobody is ejected because the target or our network is down."},
-		{"jobs", boolean(&c.Planned.Jobs), "Count work in flight."},
+		{"guard", guardFields(&c.Guard), "When nobody is ejected because the target or our network is down."},
+		{"jobs", boolean(&c.Jobs), "Count work in flight."},
 		{"sources", object{
 			{"on_missing", word(&c.Missing.OnMissing, "disable", "keep"), "What happens to an endpoint that left every list."},
 			{"max_shrink", share(&c.Missing.MaxShrink), "A list that loses more at once retires nobody."},
 			{"forget_after", span(&c.Missing.ForgetAfter, 0), "A retired endpoint is forgotten after this; 0: never."},
 		}, "What a changed list does."},
-		{"floor", floor(&c.Planned.Floor), "Never fewer eligible than this."},
+		{"floor", floor(&c.Floor), "Never fewer eligible than this."},
 		{"reports", object{
 			{"suspect_after", whole(&c.Reports.SuspectAfter, 1, 1000), "Bad reports that have an endpoint probed soon."},
 			{"within", span(&c.Reports.Within, time.Second), "The time in which they must come."},
@@ -61,7 +61,7 @@ func sourceFields(s *sourceFile) object {
 	}
 }
 
-func guardFields(g *Guard) object {
+func guardFields(g *guardFile) object {
 	return object{
 		{"enabled", boolean(&g.Enabled), "Whether it ever opens."},
 		{"target_share", share(&g.TargetShare), "It opens at this share of failures by the target or by silence."},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"proxyward/checks"
+	"proxyward/scheduler"
 )
 
 // The kinds of field, each made for one target.
@@ -116,12 +117,12 @@ func tick(to *time.Duration) value {
 		shown: func(d time.Duration) any { return "@every " + writeSpan(d) }}
 }
 
-func floor(to *Floor) value {
-	return scalar[Floor]{to: to, want: "a number of endpoints or per cent of them: 20 or 10%; 0 is off", parse: parseFloor,
+func floor(to *scheduler.Floor) value {
+	return scalar[scheduler.Floor]{to: to, want: "a number of endpoints or per cent of them: 20 or 10%; 0 is off", parse: parseFloor,
 		is: func() schema {
 			return schema{"anyOf": []schema{{"type": "integer", "minimum": 0}, pattern(`^[0-9.]+ *%$`)}}
 		},
-		shown: func(f Floor) any { return f.Count }}
+		shown: func(f scheduler.Floor) any { return f.Count }}
 }
 
 func initial(to *int64) value {

@@ -147,7 +147,6 @@ checks:
 	want := []string{
 		"test.yaml:1:14: redis.url: the embedded Redis can be reached from other machines",
 		"test.yaml:2:1: admin: accepted, but this version does not act on it yet: the interface is not served",
-		"test.yaml:11:22: checks[0].guard.enabled: accepted, but this version does not act on it yet: an outage of the target ejects endpoints by the ordinary rules",
 	}
 	if got := strings.Join(c.Warnings, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))

@@ -17,13 +17,7 @@ type plan struct {
 // builds one removes its line. Indices are left out of the paths.
 var planned = []plan{
 	{"admin", "the interface is not served", nil},
-	{"checks[].guard.enabled", "an outage of the target ejects endpoints by the ordinary rules", nil},
-	{"checks[].guard.target_share", "an outage of the target ejects endpoints by the ordinary rules", nil},
-	{"checks[].guard.all_share", "an outage of the target ejects endpoints by the ordinary rules", nil},
-	{"checks[].jobs", "work in flight is not counted", func(c *checkFile) bool { return !c.Planned.Jobs }},
-	{"checks[].floor", "the pool may run empty", func(c *checkFile) bool { return c.Planned.Floor == Floor{} }},
-	{"checks[].trickle.max_per_tick", "the trickle stays at per_tick",
-		func(c *checkFile) bool { return c.Trickle.MaxPerTick == c.Trickle.PerTick }},
+	{"checks[].jobs", "work in flight is not counted", func(c *checkFile) bool { return !c.Jobs }},
 }
 
 var indices = regexp.MustCompile(`\[(\d+)\]`)

@@ -5,6 +5,7 @@ import (
 
 	"proxyward/checks"
 	"proxyward/scheduler"
+	"proxyward/scheduler/guard"
 	"proxyward/scheduler/policy"
 )
 
@@ -51,7 +52,9 @@ type checkFile struct {
 	Scores           scoresFile
 	Missing          missingFile
 	Reports          scheduler.Reports
-	Planned          Planned
+	Guard            guardFile
+	Floor            scheduler.Floor
+	Jobs             bool
 }
 
 type stepFile struct {
@@ -101,4 +104,9 @@ type missingFile struct {
 	OnMissing   string
 	MaxShrink   float64
 	ForgetAfter time.Duration
+}
+
+type guardFile struct {
+	guard.Rules
+	Control string // none, direct
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"proxyward/checks"
+	"proxyward/scheduler"
 )
 
 const day = 24 * time.Hour
@@ -115,13 +116,13 @@ func parseNumber(s string) (float64, bool) {
 func plainNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789.") == "" }
 
 // parseFloor reads a number of endpoints or a share of them.
-func parseFloor(s string) (Floor, bool) {
+func parseFloor(s string) (scheduler.Floor, bool) {
 	if strings.HasSuffix(s, "%") {
 		share, ok := parseShare(s)
-		return Floor{Share: share}, ok && share <= 1
+		return scheduler.Floor{Share: share}, ok && share <= 1
 	}
 	n, err := strconv.Atoi(s)
-	return Floor{Count: n}, err == nil && n >= 0
+	return scheduler.Floor{Count: n}, err == nil && n >= 0
 }
 
 // parseInitial reads the score of a new member; -1 stands for the lowest in the pool.

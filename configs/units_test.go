@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"proxyward/scheduler"
 )
 
 func seeds() (out [][]byte) {
@@ -61,7 +63,7 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%q is %g %v, want %g", s, got, ok, want)
 		}
 	}
-	for s, want := range map[string]Floor{"20": {Count: 20}, "10%": {Share: 0.1}, "0": {}} {
+	for s, want := range map[string]scheduler.Floor{"20": {Count: 20}, "10%": {Share: 0.1}, "0": {}} {
 		if got, ok := parseFloor(s); !ok || got != want {
 			t.Errorf("%q is %v %v, want %v", s, got, ok, want)
 		}

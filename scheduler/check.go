@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"proxyward/checks"
+	"proxyward/scheduler/guard"
 	"proxyward/scheduler/policy"
 )
 
@@ -21,6 +22,8 @@ type Check struct {
 	Sources     []Source
 	Missing     Missing
 	Control     bool // the target may be asked directly, to tell its faults from a proxy's
+	Guard       guard.Rules
+	Floor       Floor
 	Reports     Reports
 }
 
@@ -41,6 +44,12 @@ type Limits struct {
 type Scores struct {
 	Initial int64 // a new member's score; negative: the lowest in the pool
 	Keep    bool  // a returning one keeps its own count where that is higher than the lowest
+}
+
+// Floor is how many stay eligible whatever happens; at most one field is set, none: off.
+type Floor struct {
+	Count int
+	Share float64 // of all endpoints, 0 to 1
 }
 
 // Source is where endpoints are listed.
