@@ -88,7 +88,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		clock.Schedule(cron.Every(d.Tick), tick)
 	}
 	clock.Start()
-	<-ctx.Done()
+	minder(ctx, clock) // until the stop
 	<-clock.Stop().Done()
 	for _, r := range runners {
 		r.drain(d.Grace)

@@ -40,10 +40,16 @@ func (s *stream) String() string {
 // start runs the daemon until the test ends.
 func start(t *testing.T, args ...string) *daemon {
 	t.Helper()
+	return startBy(t, (*exec.Cmd).Start, args...)
+}
+
+// startBy is start with another way to begin: with a clock of its own, or in a network.
+func startBy(t *testing.T, begin func(*exec.Cmd) error, args ...string) *daemon {
+	t.Helper()
 	d := &daemon{t: t, cmd: exec.Command(binary, append([]string{"run"}, args...)...), out: &stream{}, err: &stream{}, ended: make(chan struct{})}
 	d.cmd.Dir, d.cmd.Stdout, d.cmd.Stderr = t.TempDir(), d.out, d.err
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := d.cmd.Start(); err != nil {
+	if err := begin(d.cmd); err != nil {
 		t.Fatal(err)
 	}
 	go func() { d.cmd.Wait(); close(d.ended) }()
