@@ -25,15 +25,19 @@ type place struct {
 }
 
 // contract runs f on miniredis, on a real server, and on a real server where a script that
-// touches a key it did not declare fails.
+// touches a key it did not declare fails, as the user that configs/redis-acl.conf makes.
 func contract(t *testing.T, f func(t *testing.T, at place)) {
 	t.Helper()
 	t.Parallel()
 	run := func(t *testing.T, url string, guarded bool) {
-		f(t, place{url, guarded, testenv.Client(t, url), func(part string) string { return "proxyward:{" + check + "}:" + part }})
+		at := place{url, guarded, testenv.Client(t, url), func(part string) string { return "proxyward:{" + check + "}:" + part }}
+		if guarded {
+			at.url = testenv.As("proxyward", url)
+		}
+		f(t, at)
 	}
 	testenv.EachRedis(t, func(t *testing.T, url string) { run(t, url, false) })
-	t.Run("declared keys only", func(t *testing.T) { run(t, testenv.Redis(t), true) })
+	t.Run("declared keys and the ACL only", func(t *testing.T) { run(t, testenv.Redis(t, "--include", testenv.ACL(t)), true) })
 }
 
 // real runs f on a real server only: what is about speed and concurrency.

@@ -54,7 +54,7 @@ func (p *Pool) Look(ctx context.Context, ids []string) (entries []Entry, bad []e
 		for i, id := range ids[:n] {
 			args[i] = id
 		}
-		rows, err := p.run(ctx, lookScript, names, args).Slice()
+		rows, err := p.look(ctx, names, args)
 		if err != nil {
 			return nil, nil, fmt.Errorf("look at endpoints: %w", err)
 		}

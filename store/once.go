@@ -58,17 +58,25 @@ const (
 
 // run runs a script. It is sent again only where the server says that it did not run it:
 // for want of the script, or by one of the refusals.
-func (p *Pool) run(ctx context.Context, s *redis.Script, keys []string, args []any) *redis.Cmd {
-	for try, wait := 1, refusedPause; ; try, wait = try+1, 2*wait {
-		cmd := s.Run(ctx, once{p.client}, keys, args...)
-		err := cmd.Err()
+func (p *Pool) run(ctx context.Context, s *redis.Script, keys []string, args []any) (cmd *redis.Cmd) {
+	p.again(ctx, func() error {
+		cmd = s.Run(ctx, once{p.client}, keys, args...)
+		return cmd.Err()
+	})
+	return cmd
+}
+
+// again tries until the server no longer refuses, and returns the last error.
+func (p *Pool) again(ctx context.Context, try func() error) error {
+	for n, wait := 1, refusedPause; ; n, wait = n+1, 2*wait {
+		err := try()
 		p.reload(ctx, err)
-		if try == refusedTries || !refused(err) {
-			return cmd
+		if n == refusedTries || !refused(err) {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return cmd
+			return err
 		case <-time.After(wait):
 		}
 	}

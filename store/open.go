@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // callTimeout bounds one round trip to Redis.
@@ -100,7 +101,8 @@ func (a Address) options() (*redis.UniversalOptions, error) {
 	o.MaxRetries, o.DialerRetries = -1, 1
 	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = callTimeout, callTimeout, callTimeout
 	o.ContextTimeoutEnabled = true
-	o.ClientName = "proxyward"
+	o.ClientName, o.DisableIdentity = "proxyward", true // CLIENT SETINFO would be one more command to allow
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return o, nil
 }
 
