@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"proxyward/scheduler/guard"
 	"proxyward/scheduler/policy"
 	"proxyward/store"
 	"proxyward/store/record"
@@ -79,14 +80,15 @@ func (r *runner) commit(ctx context.Context, pending []result) (rest []result) {
 			given = append(given, res)
 			continue
 		}
-		changes = append(changes, store.Change{ID: res.lease.ID, Token: res.lease.Token, Old: res.lease.Raw, Transition: t})
+		changes = append(changes, store.Change{ID: res.lease.ID, Token: res.lease.Token, Old: res.lease.Raw, Transition: t,
+			Kind: string(res.kind), Guarded: res.guarded})
 		judged = append(judged, res)
 	}
 	if err := r.pool.GiveBack(ctx, r.lease, returns); err != nil {
 		r.health.heard(err)
 		rest = append(rest, given...) // safe: what was returned comes back as late
 	}
-	codes, err := r.pool.Commit(ctx, r.lease, store.Scores(r.check.Scores), store.Floor{}, changes)
+	codes, err := r.pool.Commit(ctx, r.lease, store.Scores(r.check.Scores), store.Floor(r.check.Floor), changes)
 	r.health.heard(err)
 	rest = append(rest, judged[len(codes):]...)
 	return append(rest, r.settle(ctx, judged[:len(codes)], changes, codes)...)
@@ -97,7 +99,10 @@ func (r *runner) next(res *result) (t record.Transition, back bool) {
 	if res.back {
 		return t, true
 	}
-	t, err := policy.Next(res.lease.Record, res.verdict, r.policy())
+	p := r.policy()
+	p.Guarded = p.Guarded || res.guarded
+	res.guarded = p.Guarded
+	t, err := policy.Next(res.lease.Record, res.verdict, p)
 	if err != nil {
 		r.log.Error("result cannot be judged", zap.String("endpoint", res.lease.ID), zap.Error(err))
 		res.delay = time.Minute
@@ -112,6 +117,7 @@ func (r *runner) next(res *result) (t record.Transition, back bool) {
 // settle tells what was written, and reads again the records that had changed.
 func (r *runner) settle(ctx context.Context, judged []result, changes []store.Change, codes []store.Code) (rest []result) {
 	var late, moved int
+	failed := false
 	var changed []result
 	for i, code := range codes {
 		switch {
@@ -119,17 +125,29 @@ func (r *runner) settle(ctx context.Context, judged []result, changes []store.Ch
 			late++
 		case code == store.Changed:
 			changed = append(changed, judged[i])
-		case changes[i].Transition.Event != nil:
-			moved++
-			r.tell(changes[i].ID, *changes[i].Transition.Event)
+		case code == store.Guarded, code == store.Floored:
+			again := judged[i]
+			if again.guarded = true; code == store.Floored {
+				r.guardian.floored.Add(1)
+			}
+			rest = append(rest, again)
+		default:
+			failed = failed || changes[i].Kind != "" && changes[i].Kind != string(guard.Passed)
+			if e := changes[i].Transition.Event; e != nil {
+				moved++
+				r.tell(changes[i].ID, *e)
+			}
 		}
+	}
+	if failed || len(rest) > 0 || len(codes) > 0 && r.guardian.openMs.Load() > 0 {
+		r.guardian.look()
 	}
 	if late > 0 {
 		r.log.Warn("late results refused: their leases were over", zap.Int("results", late))
 	}
-	r.committed.Add(int64(len(codes) - late - len(changed)))
+	r.committed.Add(int64(len(codes) - late - len(changed) - len(rest)))
 	r.moved.Add(int64(moved))
-	return r.reread(ctx, changed)
+	return append(rest, r.reread(ctx, changed)...)
 }
 
 func (r *runner) tell(id string, e record.Step) {

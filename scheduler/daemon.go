@@ -84,6 +84,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 			s.enter(clock)
 		}
 		loops.Go(func() { r.sweeper(ctx) })
+		loops.Go(func() { r.guardian.loop(ctx) })
 		tick := cron.NewChain(cron.SkipIfStillRunning(cron.DiscardLogger)).Then(cron.FuncJob(func() { r.tick(ctx) }))
 		clock.Schedule(cron.Every(d.Tick), tick)
 	}

@@ -12,6 +12,9 @@ func (r *runner) report() {
 	r.sum = sums{daemons: s.daemons}
 	r.claiming.Unlock()
 	results, moved := r.committed.Swap(0), r.moved.Swap(0)
+	if kept := r.guardian.floored.Swap(0); kept > 0 {
+		r.log.Error("floor reached: failing endpoints stay eligible, for there would be too few", zap.Int64("failures", kept))
+	}
 	if s.claimed+s.expired == 0 && results == 0 {
 		return
 	}

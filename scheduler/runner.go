@@ -31,8 +31,10 @@ type runner struct {
 	lease      time.Duration
 	log        *zap.Logger
 	refreshers []*refresher
-	fetches    bool            // some source is fetched over the network
-	control    *control        // nil: the target may not be asked directly
+	fetches    bool     // some source is fetched over the network
+	control    *control // nil: the target may not be asked directly
+	guardian   *guardian
+	uplink     uplink
 	private    map[string]bool // fetched sources that may name private addresses
 
 	claiming sync.Mutex    // one claim at a time
@@ -40,23 +42,26 @@ type runner struct {
 	again    chan struct{} // ask for a claim between ticks
 	results  chan result
 	probes   sync.WaitGroup
+	undo     sync.WaitGroup  // of what a failed uplink had done
 	work     context.Context // ends when the grace time is over
 	stop     context.CancelFunc
 
 	committed, moved counter // results and moves since the last report
 
-	mu     sync.Mutex
-	flying int  // probes in flight
-	hungry bool // it got no slot when it asked last
-	short  bool // the last claim ended for want of slots
-	left   int  // due, yet not granted, at the last claim
-	size   int  // endpoints in the pool
+	mu      sync.Mutex
+	flying  int  // probes in flight
+	hungry  bool // it got no slot when it asked last
+	short   bool // the last claim ended for want of slots
+	left    int  // due, yet not granted, at the last claim
+	size    int  // endpoints in the pool
+	daemons int  // live ones
 }
 
 func newRunner(d *Daemon, c Check) (*runner, error) {
 	r := &runner{Daemon: d, check: c, pool: d.Store.Pool(c.Name), gate: prober.NewGate(), lease: c.Timeout + leaseMargin,
 		log: d.Log.With(zap.String("check", c.Name)), again: make(chan struct{}, 1), results: make(chan result, c.Limits.Concurrency),
 		private: map[string]bool{}}
+	r.guardian = newGuardian(r)
 	r.work, r.stop = context.WithCancel(context.Background())
 	if c.Control {
 		r.control = &control{check: c.Transaction}
@@ -121,20 +126,25 @@ func (r *runner) claim(ctx context.Context, always bool) {
 		return
 	}
 	slots := r.reserve()
+	if r.uplink.isDown() { // the others do the work; a few probes tell when it is back
+		r.release(max(0, slots-uplinkTries))
+		slots = min(slots, uplinkTries)
+	}
 	if slots == 0 && !always {
 		return
 	}
 	grant, err := r.pool.Claim(ctx, store.Claim{Daemon: r.Name, Slots: slots, Lease: r.lease, PerTick: r.check.Trickle.PerTick,
-		Window: r.check.Trickle.Window, Rate: r.check.Limits.Rate, Alive: 3*r.Tick + 2*time.Second})
+		MaxTick: r.check.Trickle.MaxPerTick, Window: r.check.Trickle.Window, Rate: r.check.Limits.Rate, Alive: 3*r.Tick + 2*time.Second})
 	r.health.heard(err)
 	if err != nil {
 		r.release(slots)
 		return
 	}
 	r.release(slots - len(grant.Leases))
+	r.guardian.heard(grant.GuardMs)
 	r.mu.Lock()
 	emptied := grant.Size == 0 && r.size > 0
-	r.left, r.size = grant.Left, grant.Size
+	r.left, r.size, r.daemons = grant.Left, grant.Size, grant.Daemons
 	r.short = grant.Left > 0 && len(grant.Leases) == slots
 	r.mu.Unlock()
 	if emptied { // redis came back with nothing: the lists are all there is
@@ -199,6 +209,7 @@ func (r *runner) drain(grace time.Duration) {
 	r.claiming.Unlock()
 	timer := time.AfterFunc(grace, r.stop)
 	r.probes.Wait()
+	r.undo.Wait()
 	timer.Stop()
 	r.stop()
 	close(r.results)

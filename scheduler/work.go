@@ -1,15 +1,20 @@
 package scheduler
 
 import (
+	"context"
 	"math/rand/v2"
 	"time"
+
+	"go.uber.org/zap"
 
 	"proxyward/checks"
 	"proxyward/checks/endpoint"
 	"proxyward/checks/verdict"
 	"proxyward/internal/sources"
+	"proxyward/scheduler/guard"
 	"proxyward/scheduler/policy"
 	"proxyward/store"
+	"proxyward/store/record"
 )
 
 // result is what came of one lease.
@@ -19,6 +24,8 @@ type result struct {
 	back     bool          // give the lease back instead
 	delay    time.Duration // with back: until it is due again; 0: to its own place
 	attempts int           // how often it was judged again
+	kind     guard.Kind    // what it tells the guard; empty: nothing
+	guarded  bool          // the guard or the floor asks to judge it so
 }
 
 // probe runs one leased probe to its end and hands in the result.
@@ -64,7 +71,15 @@ func (r *runner) judged(l store.Lease, v verdict.Verdict) result {
 	if r.control != nil && disputable(v) {
 		v = settle(v, r.control.ask(r.work))
 	}
-	return result{lease: l, verdict: policy.Result{Verdict: v, AtMs: r.pool.Now(), Dice: rand.Float64()}}
+	eligible := l.Record.State == record.Eligible
+	if r.unlinked(l, v, eligible) {
+		v.Blame = verdict.Local
+	}
+	res := result{lease: l, verdict: policy.Result{Verdict: v, AtMs: r.pool.Now(), Dice: rand.Float64()}}
+	if eligible {
+		res.kind = guard.KindOf(v)
+	}
+	return res
 }
 
 // policy is the check's policy with what depends on the pool and the daemon.
@@ -74,5 +89,40 @@ func (r *runner) policy() policy.Policy {
 	p.Spread = r.check.spread(r.size)
 	r.mu.Unlock()
 	p.Tick = r.Tick
+	p.Guarded, p.Patience = r.guardian.openMs.Load() > 0, r.guardian.patience()
 	return p
+}
+
+// unlinked reports whether a result is our own network's fault; what it had taken for the
+// endpoints' fault before it noticed is undone.
+func (r *runner) unlinked(l store.Lease, v verdict.Verdict, eligible bool) bool {
+	e, err := endpoint.Parse(l.ID)
+	if err != nil {
+		return false
+	}
+	r.mu.Lock()
+	alone := r.daemons < 2
+	r.mu.Unlock()
+	local, went, ids, since := r.uplink.heard(l.ID, e.Host, v, eligible, alone, r.pool.Now())
+	switch {
+	case went && local:
+		r.log.Error("no proxy can be reached from here, while other daemons work: what fails so is given back",
+			zap.Int("probes_in_a_row", len(ids)), zap.String("what to do", "look at this machine's network, resolver and firewall"))
+		r.undo.Go(func() { r.relink(ids, since) })
+	case went:
+		r.log.Info("proxies can be reached again from here")
+	}
+	return local
+}
+
+// relink puts back whom this daemon had ejected since its uplink failed.
+func (r *runner) relink(ids []string, sinceMs int64) {
+	r.contain("uplink", r.check.Name, func() {
+		ctx, cancel := context.WithTimeout(r.work, 5*time.Second)
+		defer cancel()
+		pause(ctx, 2*flushAfter) // the last of them may be on their way to the store
+		n, err := r.restore(ctx, ids, sinceMs)
+		r.health.heard(err)
+		r.log.Info("endpoints put back that this daemon had ejected", zap.Int("endpoints", n), zap.Error(err))
+	})
 }

@@ -2,16 +2,20 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // GuardState is whether the guard is open, for the whole fleet.
 type GuardState struct {
-	OpenMs int64  // pool time since which it is open; 0: it is closed
-	Why    string // of its last move
-	Opened int64  // how often it opened so far
+	OpenMs  int64  // pool time since which it is open; 0: it is closed
+	Why     string // of its last move
+	SinceMs int64  // pool time at which the failures that opened it began
+	Opened  int64  // how often it opened so far
 }
 
 // Seen is one of the last results of endpoints that were eligible when they were claimed.
@@ -19,6 +23,7 @@ type Seen struct {
 	ID   string
 	Kind string // as in Change
 	AtMs int64  // pool time at which it was committed
+	In   bool   // it is in the eligible set now
 }
 
 // GuardView is what the guard decides from, at one instant.
@@ -32,7 +37,7 @@ type GuardView struct {
 func (p *Pool) Guard(ctx context.Context) (GuardView, error) {
 	tx := p.client.TxPipeline()
 	last, eligible := tx.LRange(ctx, p.keys.guard(), 0, -1), tx.ZCard(ctx, p.keys.eligible())
-	meta := tx.HMGet(ctx, p.keys.meta(), "guard_ms", "guard_why", "guard_opened")
+	meta := tx.HMGet(ctx, p.keys.meta(), "guard_ms", "guard_why", "guard_since", "guard_opened")
 	if _, err := tx.Exec(ctx); err != nil {
 		return GuardView{}, fmt.Errorf("read guard: %w", err)
 	}
@@ -42,18 +47,37 @@ func (p *Pool) Guard(ctx context.Context) (GuardView, error) {
 		at, id, whole := strings.Cut(rest, " ")
 		ms, err := strconv.ParseInt(at, 10, 64)
 		if whole && err == nil { // others are not ours
-			v.Last = append(v.Last, Seen{id, kind, ms})
+			v.Last = append(v.Last, Seen{ID: id, Kind: kind, AtMs: ms})
 		}
 	}
-	return v, nil
+	return v, p.members(ctx, v.Last)
+}
+
+// members notes who is in the eligible set.
+func (p *Pool) members(ctx context.Context, last []Seen) error {
+	tx := p.client.Pipeline()
+	scores := make([]*redis.FloatCmd, len(last))
+	for i, s := range last {
+		scores[i] = tx.ZScore(ctx, p.keys.eligible(), s.ID)
+	}
+	if len(last) > 0 {
+		if _, err := tx.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+			return fmt.Errorf("read guard: %w", err)
+		}
+	}
+	for i := range last {
+		last[i].In = scores[i].Err() == nil
+	}
+	return nil
 }
 
 // MoveGuard opens or closes the guard and tells it as an event. moved is false when it
-// stood so already: then nothing is written. It is safe to repeat.
-func (p *Pool) MoveGuard(ctx context.Context, open bool, why string) (moved bool, nowMs int64, err error) {
+// stood so already: then nothing is written. sinceMs is when the failures began. It is safe
+// to repeat.
+func (p *Pool) MoveGuard(ctx context.Context, open bool, why string, sinceMs int64) (moved bool, nowMs int64, err error) {
 	flag := map[bool]string{true: "1", false: "0"}[open]
 	reply, err := p.run(ctx, guardScript, []string{p.keys.meta(), p.keys.events(), p.keys.clock()},
-		append(p.call(0), eventsKept, flag, why)).StringSlice()
+		append(p.call(0), eventsKept, flag, why, sinceMs)).StringSlice()
 	if err != nil {
 		return false, 0, fmt.Errorf("move guard: %w", err)
 	}
@@ -91,5 +115,5 @@ func (p *Pool) Ejected(ctx context.Context, sinceMs int64) (ids []string, err er
 
 func guardState(meta []any) GuardState {
 	why, _ := meta[1].(string)
-	return GuardState{OpenMs: integer(meta[0]), Why: why, Opened: integer(meta[2])}
+	return GuardState{OpenMs: integer(meta[0]), Why: why, SinceMs: integer(meta[2]), Opened: integer(meta[3])}
 }

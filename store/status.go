@@ -41,7 +41,7 @@ func (p *Pool) Status(ctx context.Context) (Status, error) {
 	k, tx := p.keys, p.client.TxPipeline()
 	counts, daemons, tokens := tx.HGetAll(ctx, k.counts()), tx.ZRangeWithScores(ctx, k.daemons(), 0, -1), tx.HVals(ctx, k.tokens())
 	leases, admitted := tx.ZCard(ctx, k.leases()), tx.ZCard(ctx, k.admitted())
-	meta, trickle := tx.HMGet(ctx, k.meta(), "last_commit_ms", "lowest", "guard_ms", "guard_why", "guard_opened"), tx.HMGet(ctx, k.budget(), "trickle")
+	meta, trickle := tx.HMGet(ctx, k.meta(), "last_commit_ms", "lowest", "guard_ms", "guard_why", "guard_since", "guard_opened"), tx.HMGet(ctx, k.budget(), "trickle")
 	type lane struct {
 		waiting, due *redis.IntCmd
 		next         *redis.ZSliceCmd

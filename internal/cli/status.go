@@ -127,6 +127,9 @@ func (s *session) statusOf(ctx context.Context, name string) (checkJSON, error) 
 	c := checkJSON{Name: name, States: map[string]int64{}, Lanes: map[string]int64{}, Due: map[string]int64{},
 		Leases: status.Leases, Trickle: status.Trickle, Admitted: status.Admitted, Daemons: live(status),
 		LastCommitMs: status.LastCommitMs, NowMs: status.Now, status: status}
+	if status.Guard.OpenMs > 0 {
+		c.Guard = guardJSON{true, status.Guard.OpenMs, status.Guard.Why}
+	}
 	c.Owned = configured || s.config == nil && len(c.Daemons) > 0
 	c.stray = s.config != nil && !configured
 	for _, state := range record.States {

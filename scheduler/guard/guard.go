@@ -68,27 +68,49 @@ const (
 
 // Judge decides from the last results, newest first and one for each endpoint; eligible
 // is the size of the eligible set, those among the results who have left it meanwhile
-// included. SinceMs is when the failures that opened it began.
-func (r Rules) Judge(last []Result, eligible int, open bool) (d Decision, why string, sinceMs int64) {
+// included. openMs is the pool time since which the guard is open, 0 while it is closed.
+// sinceMs is when the failures that opened it began.
+func (r Rules) Judge(last []Result, eligible int, openMs int64) (d Decision, why string, sinceMs int64) {
+	if openMs > 0 {
+		d, why = r.closing(last, eligible, openMs)
+		return d, why, 0
+	}
 	n := max(fewest, min(most, eligible))
 	if !r.Enabled || len(last) < n {
-		if open && !r.Enabled {
-			return Close, "switched off", 0
-		}
 		return Stay, "", 0
 	}
 	t := count(last[:n])
 	switch {
-	case open && share(t.target+t.other, n) < closeShare:
-		return Close, fmt.Sprintf("%d of the last %d results passed", n-t.target-t.other, n), 0
-	case open || t.hosts < min(mostHosts, hosts(last)):
+	case t.hosts < min(mostHosts, hosts(last)):
 		return Stay, "", 0
 	case share(t.target, n) >= r.TargetShare:
-		return Open, fmt.Sprintf("%d of the last %d results failed by the target, from %d proxy hosts", t.target, n, t.hosts), t.sinceMs
+		return Open, fmt.Sprintf("%d of the last %d results failed by the target or by silence, from %d proxy hosts", t.target, n, t.hosts), t.sinceMs
 	case share(t.target+t.other, n) >= r.AllShare:
 		return Open, fmt.Sprintf("%d of the last %d results failed, from %d proxy hosts", t.target+t.other, n, t.hosts), t.sinceMs
 	}
 	return Stay, "", 0
+}
+
+// closing looks only at what came after the opening.
+func (r Rules) closing(last []Result, eligible int, openMs int64) (Decision, string) {
+	if !r.Enabled {
+		return Close, "switched off"
+	}
+	fresh := last
+	for i, res := range last {
+		if res.AtMs <= openMs {
+			fresh = last[:i]
+			break
+		}
+	}
+	n := max(1, min(most, eligible))
+	if len(fresh) < n {
+		return Stay, ""
+	}
+	if t := count(fresh[:n]); share(t.target+t.other, n) < closeShare {
+		return Close, fmt.Sprintf("%d of the last %d results passed", n-t.target-t.other, n)
+	}
+	return Stay, ""
 }
 
 // tally counts the results that a decision looks at.

@@ -17,6 +17,9 @@ func results(kinds string, hosts int) (list []Result) {
 	return list
 }
 
+// since0 is an opening before every result.
+func since0(open bool) int64 { return map[bool]int64{true: 1}[open] }
+
 func TestWhenTheGuardOpensAndCloses(t *testing.T) {
 	rules := Rules{Enabled: true, TargetShare: 0.6, AllShare: 0.95}
 	for _, c := range []struct {
@@ -41,8 +44,10 @@ func TestWhenTheGuardOpensAndCloses(t *testing.T) {
 		{"open, and seven of ten pass", "pppppppttt", 10, 10, true, Stay},
 		{"open, and eight of ten pass", "pppppppptt", 10, 10, true, Close},
 		{"open, and it still fails", "tttttttttt", 10, 10, true, Stay},
+		{"open, one endpoint is left, and passes", "p", 1, 1, true, Close},
+		{"open, and nobody is left to tell", "", 1, 0, true, Stay},
 	} {
-		d, why, since := rules.Judge(results(c.kinds, c.hosts), c.eligible, c.open)
+		d, why, since := rules.Judge(results(c.kinds, c.hosts), c.eligible, since0(c.open))
 		if d != c.want {
 			t.Errorf("%s: %v (%s)", c.what, d, why)
 		}
@@ -50,11 +55,26 @@ func TestWhenTheGuardOpensAndCloses(t *testing.T) {
 			t.Errorf("%s: opened without saying why or since when", c.what)
 		}
 	}
-	if d, _, _ := (Rules{}).Judge(results("tttttttttt", 10), 10, false); d != Stay {
+	if d, _, _ := (Rules{}).Judge(results("tttttttttt", 10), 10, 0); d != Stay {
 		t.Error("opened though it is switched off")
 	}
-	if d, _, _ := (Rules{}).Judge(results("tttttttttt", 10), 10, true); d != Close {
+	if d, _, _ := (Rules{}).Judge(results("tttttttttt", 10), 10, 1); d != Close {
 		t.Error("stays open though it is switched off")
+	}
+}
+
+// What failed before it opened tells nothing of the target now.
+func TestOnlyWhatCameAfterTheOpeningClosesIt(t *testing.T) {
+	rules := Rules{Enabled: true, TargetShare: 0.6, AllShare: 0.95}
+	list := results("ppptttttttttttttttttttt", 23) // at 1000, 999, ...
+	for _, c := range []struct {
+		eligible int
+		openMs   int64
+		want     Decision
+	}{{3, 997, Close}, {4, 997, Stay}, {3, 998, Stay}, {3, 996, Close}, {4, 996, Close}, {23, 1, Stay}} {
+		if d, why, _ := rules.Judge(list, c.eligible, c.openMs); d != c.want {
+			t.Errorf("%d eligible, open since %d: %v (%s)", c.eligible, c.openMs, d, why)
+		}
 	}
 }
 
@@ -64,7 +84,7 @@ func TestFailuresAtTwoHostsOfManyDoNotOpenIt(t *testing.T) {
 		list[i].Host = fmt.Sprint("bad", i%2)
 	}
 	rules := Rules{Enabled: true, TargetShare: 0.6, AllShare: 0.95}
-	if d, why, _ := rules.Judge(list, 30, false); d != Stay {
+	if d, why, _ := rules.Judge(list, 30, 0); d != Stay {
 		t.Errorf("%v: %s", d, why)
 	}
 }

@@ -97,6 +97,8 @@ func (m *machine) undecided() (record.Transition, error) {
 func (m *machine) kept() (record.Transition, error) {
 	base := m.policy.Cooldown.Base
 	switch {
+	case m.from == record.Eligible && m.policy.Guarded:
+		return m.stay(max(m.policy.Confirm, m.policy.Patience))
 	case m.from == record.Eligible:
 		return m.stay(m.policy.Confirm)
 	case m.from == record.Candidate:

@@ -14,6 +14,7 @@ type Policy struct {
 	Spread     time.Duration // the width over which rechecks are scattered around Recheck
 	Tick       time.Duration // a lease given back is due no sooner than this
 	Guarded    bool          // nobody is ejected and no pause grows: the target or we fail, not the proxies
+	Patience   time.Duration // while guarded: instead of Confirm, for eligible ones; 0: Confirm
 	Cooldown   Cooldown
 }
 
