@@ -51,8 +51,9 @@ func real(t testing.TB) place {
 const guard = `#!lua
 local redis = {call = function(command, key, ...)
   if key == nil then return redis.call(command) end
+  local name = command == 'XREADGROUP' and select(6, ...) or key -- … STREAMS key >
   for _, declared in ipairs(KEYS) do
-    if key == declared then return redis.call(command, key, ...) end
+    if name == declared then return redis.call(command, key, ...) end
   end
   error('key ' .. key .. ' is not declared')
 end}

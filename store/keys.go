@@ -22,6 +22,9 @@ func (k keys) budget() string    { return k.tag + "budget" }
 func (k keys) meta() string      { return k.tag + "meta" }
 func (k keys) holds() string     { return k.tag + "holds" } // id to the pool time an operator's hold ends
 func (k keys) guard() string     { return k.tag + "guard" }
+func (k keys) reports() string   { return k.tag + "reports" }
+func (k keys) reported() string  { return k.tag + "reported" } // id to what its reports came to so far
+func (k keys) suspects() string  { return k.tag + "suspects" } // id to the pool time from which that is worth nothing
 func (k keys) wake() string      { return k.tag + "wake" }
 
 func (k keys) lane(l record.Lane) string { return k.tag + "due:" + string(l) }
@@ -37,6 +40,6 @@ func (k keys) lanes() []string {
 // all lists every key a check can have, for purge.
 func (k keys) all() []string {
 	return append(k.lanes(), k.eligible(), k.endpoints(), k.urls(), k.leases(), k.tokens(), k.admitted(),
-		k.guard(), k.tag+"jobs", k.tag+"inflight", k.tag+"reports", k.events(), k.counts(), k.daemons(),
+		k.guard(), k.tag+"jobs", k.tag+"inflight", k.reports(), k.reported(), k.suspects(), k.events(), k.counts(), k.daemons(),
 		k.clock(), k.budget(), k.meta(), k.holds())
 }

@@ -65,6 +65,9 @@ func TestNoKeyIsBuiltInsideAScript(t *testing.T) {
 		for _, line := range f[1] {
 			for _, m := range call.FindAllStringSubmatch(line, -1) {
 				calls++
+				if m[1] == "XREADGROUP" && strings.Contains(line, "'STREAMS', KEYS[") {
+					continue
+				}
 				if m[1] != "TIME" && !key.MatchString(strings.TrimSpace(m[2])) {
 					t.Errorf("%s: the key %q in: %s", name, m[2], line)
 				}

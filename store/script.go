@@ -30,7 +30,7 @@ var (
 	commitScript   = script("args", "clock", "lanes", "cohort", "scores", "item", "move", "refuse", "commit")
 	amendScript    = script("args", "clock", "lanes", "scores", "item", "move", "place", "amend")
 	giveBackScript = script("args", "clock", "lanes", "giveback")
-	recheckScript  = script("args", "clock", "recheck")
+	recheckScript  = script("args", "clock", "urge", "recheck")
 	forgetScript   = script("args", "scores", "forget")
 	lookScript     = script("look")
 	refreshScript  = script("args", "clock", "refresh")

@@ -146,7 +146,7 @@ func TestPurgeLeavesNothing(t *testing.T) {
 		if err := p.SourceApplied(t.Context(), "s", "x"); err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []string{"guard", "jobs", "inflight", "reports"} { // written by later work
+		for _, part := range []string{"guard", "jobs", "inflight", "reports", "reported", "suspects"} { // written by later work
 			at.raw.Set(t.Context(), at.key(part), 1, 0)
 		}
 		plant(t, at.store(t).Pool("c2"), record.Candidate, 1, id(0))
