@@ -46,9 +46,9 @@ func real(t testing.TB) place {
 	return place{url, false, testenv.Client(t, url), func(part string) string { return "proxyward:{" + check + "}:" + part }}
 }
 
-// guard lets a script reach declared keys only. The first argument of every command used
+// declaredOnly lets a script reach declared keys only. The first argument of every command used
 // is its key.
-const guard = `#!lua
+const declaredOnly = `#!lua
 local redis = {call = function(command, key, ...)
   if key == nil then return redis.call(command) end
   local name = command == 'XREADGROUP' and select(6, ...) or key -- … STREAMS key >
@@ -59,7 +59,7 @@ local redis = {call = function(command, key, ...)
 end}
 `
 
-// guardHook puts guard before every script. Its EVALSHA of the bare script is never loaded,
+// guardHook puts declaredOnly before every script. Its EVALSHA of the bare script is never loaded,
 // so every call comes as EVAL in the end.
 type guardHook struct{}
 
@@ -70,7 +70,7 @@ func (guardHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 func (guardHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if cmd.Name() == "eval" {
-			cmd.Args()[1] = guard + cmd.Args()[1].(string)
+			cmd.Args()[1] = declaredOnly + cmd.Args()[1].(string)
 		}
 		return next(ctx, cmd)
 	}

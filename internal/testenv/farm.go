@@ -17,6 +17,8 @@ import (
 type Farm struct {
 	Port int
 
+	listeners []net.Listener
+
 	mu       sync.Mutex
 	answer   Answer
 	hits     map[string][]time.Time // by proxy address
@@ -41,6 +43,7 @@ func NewFarm(t testing.TB, n int) *Farm {
 			t.Fatal(err)
 		}
 		f.Port = l.Addr().(*net.TCPAddr).Port
+		f.listeners = append(f.listeners, l)
 		go server.Serve(l)
 	}
 	t.Cleanup(func() { server.Close() })

@@ -15,6 +15,7 @@ local function trial(key, nonce, from, to)
   local book = cohort and from ~= 'disabled' and redis.call('HGET', key, 'cohort:' .. cohort)
   local n, held, passed, failed = string.match(book or '', '^(%d+) (%d+) (%d+) (%d+)$')
   if not n then return end
+  passed, failed = bounded(passed), bounded(failed)
   if to == 'eligible' or to == 'permitted' then passed = passed + 1 else failed = failed + 1 end
   redis.call('HSET', key, 'cohort:' .. cohort, n .. ' ' .. held .. ' ' .. int(passed) .. ' ' .. int(failed))
 end

@@ -3,8 +3,8 @@
 -- floor_of(text)            -> how many stay eligible whatever happens: a number, or a share of all records
 -- refusal(k, live, floor)   -> the code for the item at ARGV[k], whose live token is `live`; 0: it is applied
 local function floor_of(text)
-  local share = tonumber(string.match(text, '^([%d.]+)%%$'))
-  local n = share and math.ceil(redis.call('HLEN', KEYS[2]) * share / 100) or tonumber(text)
+  local share, n = string.match(text, '^([%d.]+)%%$'), tonumber(text)
+  if share then n = math.ceil(redis.call('HLEN', KEYS[2]) * tonumber(share) / 100) end
   if not (n and n >= 0 and n <= most) then error('ARGV 6 is not a number or a share in %') end
   return n
 end
