@@ -79,6 +79,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		loops.Go(func() { r.committer(work) })
 		loops.Go(func() { r.claimer(ctx) })
 		loops.Go(func() { r.listen(ctx) })
+		loops.Go(func() { r.reporter(ctx) })
 		for _, s := range r.refreshers {
 			loops.Go(func() { s.loop(ctx) })
 			s.enter(clock)
