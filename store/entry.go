@@ -21,6 +21,9 @@ type Entry struct {
 	Leased  bool
 	LeaseMs int64  // pool time at which the lease ends
 	Token   string // LANE.SCORE.NONCE of the live lease
+	HoldMs  int64  // pool time at which the operator's hold ends by itself; 0: it does not
+
+	seen []string // as look.lua returned it
 }
 
 // Known reports whether the endpoint has a record.
@@ -47,7 +50,7 @@ func (e Entry) State() record.State {
 func (p *Pool) Look(ctx context.Context, ids []string) (entries []Entry, bad []error, err error) {
 	k := p.keys
 	names := append([]string{k.eligible(), k.endpoints()}, k.lanes()...)
-	names = append(names, k.leases(), k.tokens(), k.urls())
+	names = append(names, k.leases(), k.tokens(), k.urls(), k.holds())
 	for len(ids) > 0 {
 		n := min(batch, len(ids))
 		args := make([]any, n)
@@ -71,12 +74,16 @@ func (p *Pool) Look(ctx context.Context, ids []string) (entries []Entry, bad []e
 }
 
 func entryOf(id string, row []any) (Entry, error) {
-	text := func(i int) string { s, _ := row[i].(string); return s }
+	seen := make([]string, len(row))
+	for i := range row {
+		seen[i], _ = row[i].(string)
+	}
+	text := func(i int) string { return seen[i] }
 	number := func(i int) (int64, bool) {
 		f, err := strconv.ParseFloat(text(i), 64)
 		return int64(f), err == nil
 	}
-	e := Entry{ID: id, Raw: text(0), URL: text(1), Token: text(8), Lanes: map[record.Lane]int64{}}
+	e := Entry{ID: id, Raw: text(0), URL: text(1), Token: text(8), Lanes: map[record.Lane]int64{}, seen: seen}
 	if e.URL == "" {
 		e.URL = id
 	}
@@ -87,11 +94,14 @@ func entryOf(id string, row []any) (Entry, error) {
 		}
 	}
 	e.LeaseMs, e.Leased = number(7)
+	e.HoldMs, _ = number(9)
 	if e.Raw == "" {
 		return e, nil
 	}
-	var err error
-	e.Record, err = decode(id, e.Raw)
+	rec, err := decode(id, e.Raw)
+	if err == nil {
+		e.Record = rec
+	}
 	return e, err
 }
 
@@ -109,18 +119,10 @@ func (p *Pool) Scan(ctx context.Context, visit func([]Entry, []error) error) err
 
 // scanIDs calls visit with the ids in one hash or sorted set, in batches; an id can come twice.
 func (p *Pool) scanIDs(ctx context.Context, key string, visit func([]string) error) error {
-	read := p.client.ZScan
-	if key == p.keys.endpoints() || key == p.keys.tokens() || key == p.keys.urls() {
-		read = p.client.HScan
-	}
 	for cursor := uint64(0); ; {
-		items, next, err := read(ctx, key, cursor, "", batch).Result()
+		ids, next, err := p.scanBatch(ctx, key, cursor)
 		if err != nil {
-			return fmt.Errorf("scan pool: %w", err)
-		}
-		var ids []string
-		for i := 0; i < len(items); i += 2 { // each is followed by its value or score
-			ids = append(ids, items[i])
+			return err
 		}
 		if err := visit(ids); err != nil {
 			return err
@@ -129,4 +131,20 @@ func (p *Pool) scanIDs(ctx context.Context, key string, visit func([]string) err
 			return nil
 		}
 	}
+}
+
+// scanBatch reads some ids of one hash or sorted set, and the cursor of the next ones; 0: there are none.
+func (p *Pool) scanBatch(ctx context.Context, key string, cursor uint64) (ids []string, next uint64, err error) {
+	read := p.client.ZScan
+	if key == p.keys.endpoints() || key == p.keys.tokens() || key == p.keys.urls() {
+		read = p.client.HScan
+	}
+	items, next, err := read(ctx, key, cursor, "", batch).Result()
+	if err != nil {
+		return nil, 0, fmt.Errorf("scan pool: %w", err)
+	}
+	for i := 0; i < len(items); i += 2 { // each is followed by its value or score
+		ids = append(ids, items[i])
+	}
+	return ids, next, nil
 }

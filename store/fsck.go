@@ -3,13 +3,9 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
 
 	"proxyward/store/record"
 )
@@ -19,6 +15,7 @@ type Violation struct {
 	Invariant string `json:"invariant"` // I1 …
 	Endpoint  string `json:"endpoint,omitempty"`
 	What      string `json:"what"`
+	Mended    bool   `json:"mended,omitempty"`
 }
 
 // Report is what fsck found.
@@ -29,38 +26,38 @@ type Report struct {
 
 // Fsck checks the invariants I1, I2, I4, I6 and I7 while daemons work: every comparison
 // is made on one instant's picture, so that no move under way looks like a fault.
-func (p *Pool) Fsck(ctx context.Context) (Report, error) {
+func (p *Pool) Fsck(ctx context.Context) (Report, error) { return p.goThrough(ctx, false) }
+
+// goThrough is one sweep through the whole pool.
+func (p *Pool) goThrough(ctx context.Context, mend bool) (Report, error) {
 	r := Report{Violations: []Violation{}}
-	for _, key := range append(p.keys.lanes(), p.keys.endpoints(), p.keys.eligible(), p.keys.leases(), p.keys.tokens(), p.keys.urls()) {
-		err := p.scanIDs(ctx, key, func(ids []string) error {
-			entries, _, err := p.Look(ctx, ids)
-			for _, e := range entries {
-				if key == p.keys.endpoints() && e.Known() {
-					r.Checked++
-				} else if key == p.keys.endpoints() || e.Known() {
-					continue // each known one is checked once, from its record
-				}
-				r.Violations = append(r.Violations, e.check()...)
-			}
-			return err
-		})
+	for s := newSweep(p, mend); !s.Done(); {
+		part, err := s.Step(ctx, 10*batch)
+		r.Checked += part.Checked
+		r.Violations = append(r.Violations, part.Violations...)
 		if err != nil {
 			return r, fmt.Errorf("check pool: %w", err)
 		}
 	}
-	tallies, err := p.tally(ctx)
-	r.Violations = append(r.Violations, tallies...)
-	slices.SortFunc(r.Violations, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Invariant, b.Invariant), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.What, b.What))
-	})
-	r.Violations = slices.Compact(r.Violations) // a stray one stands in several keys
-	return r, err
+	r.Violations = inOrder(r.Violations) // a stray one stands in several keys
+	return r, nil
 }
 
-// check holds one endpoint's picture against the invariants.
-func (e Entry) check() (found []Violation) {
+// inOrder sorts violations and tells each once.
+func inOrder(all []Violation) []Violation {
+	slices.SortFunc(all, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.Invariant, b.Invariant), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.What, b.What))
+	})
+	return slices.Compact(all)
+}
+
+// check holds one endpoint's picture, taken at pool time now, against the invariants.
+func (e Entry) check(now int64) (found []Violation) {
 	add := func(invariant, what string, args ...any) {
-		found = append(found, Violation{invariant, e.ID, fmt.Sprintf(what, args...)})
+		found = append(found, Violation{Invariant: invariant, Endpoint: e.shown(), What: fmt.Sprintf(what, args...)})
+	}
+	if leaksPassword(e.ID) {
+		add("I7", "its id contains a password, which is not shown here")
 	}
 	if !e.Known() {
 		e.checkStray(add)
@@ -71,21 +68,24 @@ func (e Entry) check() (found []Violation) {
 		add("I1", "its record cannot be read")
 		return found
 	}
-	e.checkPlace(add)
+	e.checkPlace(now, add)
 	if e.Member != (state == record.Eligible) {
 		add("I2", "record says %s, member of the eligible set: %v", state, e.Member)
 	}
 	if state == record.Eligible && e.Record.Allocations != 0 {
 		add("I6", "eligible, yet its record keeps allocations that the set counts")
 	}
-	if e.Score < 0 || e.Record.Allocations < 0 {
-		add("I6", "negative allocations")
+	if e.Member && !exact(e.seen[2]) || e.Record.Allocations < 0 {
+		add("I6", "allocations below zero, or beyond what can be counted")
 	}
 	if (state == record.Disabled) != (len(e.Record.Holds) > 0) {
 		add("I1", "record says %s with holds %v", state, e.Record.Holds)
 	}
-	if leaks(e.ID, e.URL, e.Raw) {
-		add("I7", "its id or record contains the password")
+	if e.HoldMs != e.Record.HoldUntilMs {
+		add("I1", "record says its hold ends at %d, the list of holds says %d (0: never)", e.Record.HoldUntilMs, e.HoldMs)
+	}
+	if leaks(e.URL, e.Raw) {
+		add("I7", "its record contains the password")
 	}
 	return found
 }
@@ -100,20 +100,24 @@ func (e Entry) checkStray(add func(string, string, ...any)) {
 	if e.URL != e.ID {
 		add("I1", "has a URL without a record")
 	}
+	if e.seen[9] != "" {
+		add("I1", "has a hold without a record")
+	}
 }
 
-func (e Entry) checkPlace(add func(string, string, ...any)) {
+func (e Entry) checkPlace(now int64, add func(string, string, ...any)) {
 	places := len(e.Lanes)
 	if e.Leased {
 		places++
 	}
 	if e.Leased != (e.Token != "") {
-		add("I1", "leased: %v, token: %q", e.Leased, e.Token)
+		add("I1", "leased: %v, with a token: %v", e.Leased, e.Token != "")
+	} else if e.Leased && !e.leaseEnds(now) {
+		add("I1", "its lease ends at %s, which no probe lasts", e.seen[7])
 	}
 	state, home := e.Record.State, e.Record.State.Lane()
-	back := laneOf(e.Token)
-	if e.Token != "" && back != home && (back != record.Urgent || home == record.Recovery || home == record.NoLane) {
-		add("I1", "%s, yet its lease goes back to %q", state, back)
+	if e.Token != "" && !fits(laneOf(e.Token), home) {
+		add("I1", "%s, yet its lease goes back to %q", state, laneOf(e.Token))
 	}
 	if state == record.Disabled {
 		if len(e.Lanes) > 0 {
@@ -125,11 +129,19 @@ func (e Entry) checkPlace(add func(string, string, ...any)) {
 		add("I1", "%s, in %d places: lanes %v, leased %v", state, places, e.laneNames(), e.Leased)
 		return
 	}
-	for lane := range e.Lanes {
-		if lane != home && (lane != record.Urgent || home == record.Recovery) {
+	for _, lane := range e.laneNames() {
+		if !fits(lane, home) {
 			add("I1", "%s, yet it waits in due:%s", state, lane)
 		}
+		if score := e.laneScore(lane); !exact(score) {
+			add("I1", "waits in due:%s until %s, which never comes", lane, score)
+		}
 	}
+}
+
+// fits reports whether an endpoint whose lane is home may wait in lane.
+func fits(lane, home record.Lane) bool {
+	return lane == home || lane == record.Urgent && (home == record.Recheck || home == record.CandidateQueue)
 }
 
 func (e Entry) laneNames() (names []record.Lane) {
@@ -141,56 +153,16 @@ func (e Entry) laneNames() (names []record.Lane) {
 	return names
 }
 
-// leaks reports whether the password of the full URL stands in the id or the record, as
-// part of a URL or as Basic credentials; the bare word could be anything.
-func leaks(id, full, raw string) bool {
-	if u, err := url.Parse(id); err == nil && u.User != nil {
-		if _, has := u.User.Password(); has {
-			return true
-		}
-	}
-	u, err := url.Parse(full)
-	if err != nil || u.User == nil {
-		return false
-	}
-	password, has := u.User.Password()
-	_, escaped, _ := strings.Cut(u.User.String(), ":")
-	basic := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
-	return has && (strings.Contains(raw, ":"+password+"@") || strings.Contains(raw, ":"+escaped+"@") || strings.Contains(raw, basic))
+// laneScore is its score in a lane as Redis tells it.
+func (e Entry) laneScore(lane record.Lane) string {
+	return e.seen[3+slices.Index(record.Lanes, lane)]
 }
 
-// tally checks I4 on one instant.
-func (p *Pool) tally(ctx context.Context) (found []Violation, err error) {
-	k, tx := p.keys, p.client.TxPipeline()
-	counts, records, members, tokens := tx.HGetAll(ctx, k.counts()), tx.HLen(ctx, k.endpoints()), tx.ZCard(ctx, k.eligible()), tx.HVals(ctx, k.tokens())
-	places := []*redis.IntCmd{tx.ZCard(ctx, k.leases())}
-	for _, key := range k.lanes() {
-		places = append(places, tx.ZCard(ctx, key))
-	}
-	if _, err := tx.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("check pool: %w", err)
-	}
-	add := func(what string, args ...any) {
-		found = append(found, Violation{Invariant: "I4", What: fmt.Sprintf(what, args...)})
-	}
-	sum, placed := int64(0), int64(0)
-	for _, n := range counts.Val() {
-		sum += integer(n)
-	}
-	for _, c := range places {
-		placed += c.Val()
-	}
-	if n := integer(counts.Val()[string(record.Eligible)]); n != members.Val() {
-		add("counts say %d eligible, the set has %d", n, members.Val())
-	}
-	if sum != records.Val() {
-		add("counts add up to %d, there are %d records", sum, records.Val())
-	}
-	disabled := integer(counts.Val()[string(record.Disabled)]) - countLane(tokens.Val(), record.NoLane)
-	if placed != records.Val()-disabled {
-		add("lanes and leases hold %d, expected %d", placed, records.Val()-disabled)
-	}
-	return found, nil
+// longestLease is more than any probe can take, in ms.
+const longestLease = 7 * 24 * 3600 * 1000
+
+func (e Entry) leaseEnds(now int64) bool {
+	return exact(e.seen[7]) && e.LeaseMs <= now+longestLease
 }
 
 // laneOf is the lane a token names.

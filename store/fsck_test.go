@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -15,123 +16,162 @@ import (
 	"proxyward/store/record"
 )
 
-// Each violation is planted with a plain client in a pool that is otherwise sound: a
+func zat(score float64, i int) redis.Z { return redis.Z{Score: score, Member: id(i)} }
+
+// wrongs are violations, each planted with a plain client in a pool that is otherwise sound: a
 // candidate 0, an eligible 1, a cooling 2, a disabled 3, and a leased candidate 4.
-func TestFsckFindsWhatIsWrong(t *testing.T) {
-	z := func(score float64, i int) redis.Z { return redis.Z{Score: score, Member: id(i)} }
-	cases := []struct {
-		name      string
-		plant     func(ctx context.Context, r redis.Cmdable, key func(string) string)
-		invariant string
-		about     int // endpoint; -1: the pool
-	}{
-		{"in two lanes", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZAdd(ctx, key("due:urgent"), z(5, 0))
-		}, "I1", 0},
-		{"in no lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZRem(ctx, key("due:candidate"), id(0))
-		}, "I1", 0},
-		{"in another state's lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZRem(ctx, key("due:recheck"), id(1))
-			r.ZAdd(ctx, key("due:candidate"), z(5, 1))
-		}, "I1", 1},
-		{"a cooling one in the urgent lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZRem(ctx, key("due:recovery"), id(2))
-			r.ZAdd(ctx, key("due:urgent"), z(5, 2))
-		}, "I1", 2},
-		{"a disabled one in a lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZAdd(ctx, key("due:candidate"), z(5, 3))
-		}, "I1", 3},
-		{"leased and in a lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZAdd(ctx, key("due:candidate"), z(5, 4))
-		}, "I1", 4},
-		{"a lease without a token", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HDel(ctx, key("tokens"), id(4))
-		}, "I1", 4},
-		{"a token without a lease", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("tokens"), id(0), "candidate.5.x")
-		}, "I1", 0},
-		{"a lease that goes back to another state's lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("tokens"), id(4), "recovery.5.x")
-		}, "I1", 4},
-		{"a lane entry without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZAdd(ctx, key("due:recovery"), z(5, 50))
-		}, "I1", 50},
-		{"a lease without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZAdd(ctx, key("leases"), z(5, 50))
-		}, "I1", 50},
-		{"a token without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("tokens"), id(50), "candidate.5.x")
-		}, "I1", 50},
-		{"a URL without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("urls"), id(50), "http://u:p@10.0.0.1:1")
-		}, "I1", 50},
-		{"a record that cannot be read", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("endpoints"), id(0), `{"state":`)
-		}, "I1", 0},
-		{"a record of no known state", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("endpoints"), id(0), `{"state":"dead"}`)
-		}, "I1", 0},
-		{"disabled without a hold", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("endpoints"), id(3), `{"state":"disabled"}`)
-		}, "I1", 3},
-		{"held, yet not disabled", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("endpoints"), id(0), `{"state":"candidate","holds":["operator"]}`)
-		}, "I1", 0},
-		{"a stray member", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZIncrBy(ctx, key("eligible"), 1, id(50))
-		}, "I2", 50},
-		{"a removed member brought back", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZIncrBy(ctx, key("eligible"), 1, id(2))
-		}, "I2", 2},
-		{"a member missing", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZRem(ctx, key("eligible"), id(1))
-		}, "I2", 1},
-		{"a count of the eligible too high", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HIncrBy(ctx, key("counts"), "eligible", 1)
-			r.HIncrBy(ctx, key("counts"), "cooling", -1)
-		}, "I4", -1},
-		{"a count too low", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HIncrBy(ctx, key("counts"), "candidate", -1)
-		}, "I4", -1},
-		{"a record without a count", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("endpoints"), id(50), `{"state":"candidate"}`)
-			r.ZAdd(ctx, key("due:candidate"), z(5, 50))
-		}, "I4", -1},
-		{"lanes that hold one too few", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.ZRem(ctx, key("due:candidate"), id(0))
-		}, "I4", -1},
-		{"allocations counted in two places", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("endpoints"), id(1), `{"state":"eligible","allocations":4}`)
-		}, "I6", 1},
-		{"allocations below zero", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("endpoints"), id(2), `{"state":"cooling","allocations":-4}`)
-		}, "I6", 2},
-		{"a password in a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("urls"), id(2), "http://u:s%40cret@10.0.0.1:2")
-			r.HSet(ctx, key("endpoints"), id(2), `{"state":"cooling","detail":"dial u:s@cret@10.0.0.1"}`)
-		}, "I7", 2},
-		{"an encoded password in a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("urls"), id(2), "http://u:s%40cret@10.0.0.1:2")
-			r.HSet(ctx, key("endpoints"), id(2), `{"state":"cooling","detail":"sent Basic dTpzQGNyZXQ="}`)
-		}, "I7", 2},
-		{"a password in an id", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
-			r.HSet(ctx, key("endpoints"), "http://u:pw@10.0.0.1:2", `{"state":"disabled","holds":["operator"]}`)
-		}, "I7", -2},
+var wrongs = []struct {
+	name      string
+	plant     func(ctx context.Context, r redis.Cmdable, key func(string) string)
+	invariant string
+	about     int // endpoint; -1: the pool
+}{
+	{"in two lanes", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("due:urgent"), zat(5, 0))
+	}, "I1", 0},
+	{"in no lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZRem(ctx, key("due:candidate"), id(0))
+	}, "I1", 0},
+	{"in another state's lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZRem(ctx, key("due:recheck"), id(1))
+		r.ZAdd(ctx, key("due:candidate"), zat(5, 1))
+	}, "I1", 1},
+	{"a cooling one in the urgent lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZRem(ctx, key("due:recovery"), id(2))
+		r.ZAdd(ctx, key("due:urgent"), zat(5, 2))
+	}, "I1", 2},
+	{"a disabled one in a lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("due:candidate"), zat(5, 3))
+	}, "I1", 3},
+	{"leased and in a lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("due:candidate"), zat(5, 4))
+	}, "I1", 4},
+	{"a lease without a token", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HDel(ctx, key("tokens"), id(4))
+	}, "I1", 4},
+	{"a token without a lease", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("tokens"), id(0), "candidate.5.x")
+	}, "I1", 0},
+	{"a lease that goes back to another state's lane", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("tokens"), id(4), "recovery.5.x")
+	}, "I1", 4},
+	{"a lane entry without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("due:recovery"), zat(5, 50))
+	}, "I1", 50},
+	{"a lease without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("leases"), zat(5, 50))
+	}, "I1", 50},
+	{"a token without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("tokens"), id(50), "candidate.5.x")
+	}, "I1", 50},
+	{"a URL without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("urls"), id(50), "http://u:p@10.0.0.1:1")
+	}, "I1", 50},
+	{"a record that cannot be read", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("endpoints"), id(0), `{"state":`)
+	}, "I1", 0},
+	{"a record of no known state", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("endpoints"), id(0), `{"state":"dead"}`)
+	}, "I1", 0},
+	{"disabled without a hold", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("endpoints"), id(3), `{"state":"disabled"}`)
+	}, "I1", 3},
+	{"held, yet not disabled", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("endpoints"), id(0), `{"state":"candidate","holds":["operator"]}`)
+	}, "I1", 0},
+	{"a hold without a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("holds"), zat(5, 50))
+	}, "I1", 50},
+	{"a hold that the record does not know", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("holds"), zat(5, 3))
+	}, "I1", 3},
+	{"a hold that would never end", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("endpoints"), id(3), `{"state":"disabled","holds":["operator"],"hold_until_ms":7}`)
+	}, "I1", 3},
+	{"a lease that never ends", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("leases"), zat(1e15, 4))
+	}, "I1", 4},
+	{"a token that is none", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("tokens"), id(4), "x")
+	}, "I1", 4},
+	{"due when time is over", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("due:candidate"), zat(math.Inf(1), 0))
+	}, "I1", 0},
+	{"a member that workers are never given", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("eligible"), zat(math.Inf(1), 1))
+	}, "I6", 1},
+	{"a member that workers are always given", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("eligible"), zat(-1e9, 1))
+	}, "I6", 1},
+	{"a count that is no number", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("counts"), "eligible", "many")
+	}, "I4", -1},
+	{"a count of no state", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("counts"), "asleep", "0")
+	}, "I4", -1},
+	{"a stray member", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZIncrBy(ctx, key("eligible"), 1, id(50))
+	}, "I2", 50},
+	{"a removed member brought back", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZIncrBy(ctx, key("eligible"), 1, id(2))
+	}, "I2", 2},
+	{"a member missing", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZRem(ctx, key("eligible"), id(1))
+	}, "I2", 1},
+	{"a count of the eligible too high", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HIncrBy(ctx, key("counts"), "eligible", 1)
+		r.HIncrBy(ctx, key("counts"), "cooling", -1)
+	}, "I4", -1},
+	{"a count too low", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HIncrBy(ctx, key("counts"), "candidate", -1)
+	}, "I4", -1},
+	{"a record without a count", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("endpoints"), id(50), `{"state":"candidate"}`)
+		r.ZAdd(ctx, key("due:candidate"), zat(5, 50))
+	}, "I4", -1},
+	{"lanes that hold one too few", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZRem(ctx, key("due:candidate"), id(0))
+	}, "I4", -1},
+	{"allocations counted in two places", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("endpoints"), id(1), `{"state":"eligible","allocations":4}`)
+	}, "I6", 1},
+	{"allocations below zero", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("endpoints"), id(2), `{"state":"cooling","allocations":-4}`)
+	}, "I6", 2},
+	{"a password in a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("urls"), id(2), "http://u:s%40cret@10.0.0.1:2")
+		r.HSet(ctx, key("endpoints"), id(2), `{"state":"cooling","detail":"dial u:s@cret@10.0.0.1"}`)
+	}, "I7", 2},
+	{"an encoded password in a record", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("urls"), id(2), "http://u:s%40cret@10.0.0.1:2")
+		r.HSet(ctx, key("endpoints"), id(2), `{"state":"cooling","detail":"sent Basic dTpzQGNyZXQ="}`)
+	}, "I7", 2},
+	{"a password in an id", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("endpoints"), "http://u:pw@10.0.0.1:2", `{"state":"disabled","holds":["operator"]}`)
+	}, "I7", -2},
+}
+
+// planted is the pool that wrongs are planted in.
+func planted(t *testing.T, at place) *store.Pool {
+	t.Helper()
+	at.flush(t)
+	p := at.store(t).Pool(check)
+	plant(t, p, record.Candidate, 1, id(4))
+	one(t, p)
+	for i, state := range []record.State{record.Candidate, record.Eligible, record.Cooling, record.Disabled} {
+		plant(t, p, state, 1<<45, id(i))
 	}
+	sound(t, p)
+	return p
+}
+
+func TestFsckFindsWhatIsWrong(t *testing.T) {
 	contract(t, func(t *testing.T, at place) {
-		for _, c := range cases {
+		for _, c := range wrongs {
 			t.Run(c.name, func(t *testing.T) {
-				at.flush(t)
-				p := at.store(t).Pool(check)
-				plant(t, p, record.Candidate, 1, id(4))
-				one(t, p)
-				for i, state := range []record.State{record.Candidate, record.Eligible, record.Cooling, record.Disabled} {
-					plant(t, p, state, 1<<45, id(i))
-				}
-				sound(t, p)
+				p := planted(t, at)
 				c.plant(t.Context(), at.raw, at.key)
-				about := "http://u:pw@10.0.0.1:2"
+				about := "http://u@10.0.0.1:2" // as it may be shown
 				if c.about >= 0 {
 					about = id(c.about)
 				} else if c.about == -1 {

@@ -36,4 +36,8 @@ var (
 	refreshScript  = script("args", "clock", "refresh")
 	guardScript    = script("args", "clock", "guard")
 	nowScript      = script("args", "clock", "now")
+	repairScript   = script("args", "clock", "lanes", "scores", "picture", "stand", "told", "repair")
+	straysScript   = script("strays")
+	countsScript   = script("args", "counts")
+	schemaScript   = script("schema")
 )

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"proxyward/checks/endpoint"
+	"proxyward/store/record"
+)
+
+// mendTries bounds how often an endpoint that keeps moving is looked at again.
+const mendTries = 3
+
+// Repair checks as Fsck does and mends what it can, each endpoint in one move and only if it
+// still stands as it was read. It goes through the pool until nothing is left to mend, three
+// times at most; a violation that is not marked as mended is still there.
+func (p *Pool) Repair(ctx context.Context) (Report, error) {
+	r, err := p.goThrough(ctx, true)
+	for round := 2; err == nil && round <= 3; round++ {
+		var more Report
+		if more, err = p.goThrough(ctx, true); len(more.Violations) == 0 {
+			break
+		}
+		r.Violations = append(r.Violations, more.Violations...)
+	}
+	if err != nil {
+		return r, err
+	}
+	rest, err := p.Fsck(ctx)
+	left := map[Violation]bool{}
+	for _, v := range rest.Violations {
+		left[v] = true
+	}
+	for i := range r.Violations {
+		v := r.Violations[i]
+		v.Mended = false
+		r.Violations[i].Mended = !left[v]
+		delete(left, v)
+	}
+	for v := range left {
+		r.Violations = append(r.Violations, v)
+	}
+	r.Violations = inOrder(r.Violations)
+	return r, err
+}
+
+// Repaired counts what was ever mended in this pool, by invariant.
+func (p *Pool) Repaired(ctx context.Context) (map[string]int64, error) {
+	meta, err := p.client.HGetAll(ctx, p.keys.meta()).Result()
+	if err != nil {
+		return nil, fmt.Errorf("read repairs: %w", err)
+	}
+	counts := map[string]int64{}
+	for field, n := range meta {
+		if rule, is := strings.CutPrefix(field, "repaired:"); is {
+			counts[rule] = integer(n)
+		}
+	}
+	return counts, nil
+}
+
+// mend has endpoints stand as they should, and gives what was wrong with each.
+func (p *Pool) mend(ctx context.Context, entries []Entry, now int64) (found []Violation, err error) {
+	lost := false // something is gone that a list may bring back
+	for try := 1; len(entries) > 0 && err == nil; try++ {
+		var moved []string
+		var broken []Entry
+		for _, e := range entries {
+			if len(e.check(now)) > 0 {
+				broken = append(broken, e)
+			}
+		}
+		codes, putErr := p.stand(ctx, broken, func(e Entry) aim { return e.aim(now, e.check(now)) })
+		err = putErr
+		for i, code := range codes {
+			e := broken[i]
+			if code == Changed && try < mendTries {
+				moved = append(moved, e.ID)
+				continue
+			}
+			for _, v := range e.check(now) {
+				v.Mended = code == Applied
+				found = append(found, v)
+			}
+			lost = lost || e.lost()
+		}
+		if err != nil || len(moved) == 0 {
+			break
+		}
+		entries, _, err = p.Look(ctx, moved)
+	}
+	if err == nil && lost {
+		err = p.relist(ctx)
+	}
+	return found, err
+}
+
+// lost reports whether a list may bring back something of it that is gone.
+func (e Entry) lost() bool {
+	return e.Record.State == "" && (e.Known() || len(e.Lanes) > 0 || e.Leased || e.Token != "" || e.URL != e.ID)
+}
+
+// stand writes how endpoints shall stand, a code for each: Applied or Changed. One whose id
+// holds a password goes, and its proper name takes its place.
+func (p *Pool) stand(ctx context.Context, entries []Entry, how func(Entry) aim) ([]Code, error) {
+	var all []Code
+	for len(entries) > 0 {
+		n := min(batch, len(entries))
+		args := append(p.call(0), eventsKept)
+		for _, e := range entries[:n] {
+			if leaksPassword(e.ID) {
+				if err := p.rename(ctx, e); err != nil {
+					return all, err
+				}
+			}
+			args = append(args, how(e).args(e)...)
+		}
+		codes, err := p.codes(ctx, repairScript, append(p.moveKeys(), p.keys.urls(), p.keys.holds()), args)
+		if err != nil {
+			return all, fmt.Errorf("repair endpoints: %w", err)
+		}
+		all, entries = append(all, codes...), entries[n:]
+	}
+	return all, nil
+}
+
+// rename enrolls an endpoint whose id holds its password under its proper name, as a
+// candidate, unless that is there already.
+func (p *Pool) rename(ctx context.Context, e Entry) error {
+	parsed, err := endpoint.Parse(e.ID)
+	if err != nil || !e.Known() {
+		return nil // nothing could probe it: it only goes
+	}
+	at, err := p.Time(ctx)
+	if err != nil {
+		return err
+	}
+	rec := record.Record{Sources: e.Record.Sources, Holds: e.Record.Holds, HoldUntilMs: e.Record.HoldUntilMs}
+	step := record.Step{To: record.Candidate, By: record.ByRepair, AtMs: at, Detail: "its id held its password"}
+	if len(rec.Holds) > 0 {
+		step.To = record.Disabled
+	}
+	turn(&rec, step.To, at)
+	rec.History = []record.Step{step}
+	c := Change{ID: parsed.ID(), URL: parsed.URL(), Transition: record.Transition{To: step.To, Next: rec, Event: &step}}
+	if step.To == record.Candidate {
+		c.Transition.DueMs, c.Transition.DelayMs = at, 1
+	}
+	_, err = p.Amend(ctx, []Change{c})
+	return err
+}
+
+// relist has all sources read anew, so that what was lost comes back if they name it.
+func (p *Pool) relist(ctx context.Context) error {
+	meta, err := p.client.HGetAll(ctx, p.keys.meta()).Result()
+	if err != nil {
+		return fmt.Errorf("have sources read again: %w", err)
+	}
+	var sums []string
+	for f := range meta {
+		if strings.HasPrefix(f, "sum:") {
+			sums = append(sums, f)
+		}
+	}
+	if len(sums) == 0 {
+		return nil
+	}
+	if err := p.client.HDel(ctx, p.keys.meta(), sums...).Err(); err != nil {
+		return fmt.Errorf("have sources read again: %w", err)
+	}
+	return nil
+}
