@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -80,15 +81,18 @@ func (r *runner) commit(ctx context.Context, pending []result) (rest []result) {
 			given = append(given, res)
 			continue
 		}
-		changes = append(changes, store.Change{ID: res.lease.ID, Token: res.lease.Token, Old: res.lease.Raw, Transition: t,
-			Kind: string(res.kind), Guarded: res.guarded})
+		changes = append(changes, store.Change{ID: res.lease.ID, Token: res.lease.Token, Old: res.lease.Raw, Transition: t, Guarded: res.guarded})
 		judged = append(judged, res)
 	}
 	if err := r.pool.GiveBack(ctx, r.lease, returns); err != nil {
 		r.health.heard(err)
 		rest = append(rest, given...) // safe: what was returned comes back as late
 	}
-	codes, err := r.pool.Commit(ctx, r.lease, store.Scores(r.check.Scores), store.Floor(r.check.Floor), changes)
+	seen := r.order.take()
+	codes, err := r.pool.Commit(ctx, store.Terms{Lease: r.lease, Scores: store.Scores(r.check.Scores), Floor: store.Floor(r.check.Floor), Seen: seen}, changes)
+	if r.alarming(seen, codes) {
+		r.guardian.look()
+	}
 	r.health.heard(err)
 	rest = append(rest, judged[len(codes):]...)
 	return append(rest, r.settle(ctx, judged[:len(codes)], changes, codes)...)
@@ -117,7 +121,6 @@ func (r *runner) next(res *result) (t record.Transition, back bool) {
 // settle tells what was written, and reads again the records that had changed.
 func (r *runner) settle(ctx context.Context, judged []result, changes []store.Change, codes []store.Code) (rest []result) {
 	var late, moved int
-	failed := false
 	var changed []result
 	for i, code := range codes {
 		switch {
@@ -132,15 +135,11 @@ func (r *runner) settle(ctx context.Context, judged []result, changes []store.Ch
 			}
 			rest = append(rest, again)
 		default:
-			failed = failed || changes[i].Kind != "" && changes[i].Kind != string(guard.Passed)
 			if e := changes[i].Transition.Event; e != nil {
 				moved++
 				r.tell(changes[i].ID, *e)
 			}
 		}
-	}
-	if failed || len(rest) > 0 || len(codes) > 0 && r.guardian.openMs.Load() > 0 {
-		r.guardian.look()
 	}
 	if late > 0 {
 		r.log.Warn("late results refused: their leases were over", zap.Int("results", late))
@@ -148,6 +147,13 @@ func (r *runner) settle(ctx context.Context, judged []result, changes []store.Ch
 	r.committed.Add(int64(len(codes) - late - len(changed) - len(rest)))
 	r.moved.Add(int64(moved))
 	return append(rest, r.reread(ctx, changed)...)
+}
+
+// alarming: the guard may have to open, or be able to close.
+func (r *runner) alarming(seen []store.Seen, codes []store.Code) bool {
+	return slices.Contains(codes, store.Guarded) || slices.ContainsFunc(seen, func(s store.Seen) bool {
+		return s.Kind != string(guard.Passed) || r.guardian.openMs.Load() > 0
+	})
 }
 
 func (r *runner) tell(id string, e record.Step) {

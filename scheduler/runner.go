@@ -35,6 +35,7 @@ type runner struct {
 	control    *control // nil: the target may not be asked directly
 	guardian   *guardian
 	uplink     uplink
+	order      order
 	private    map[string]bool // fetched sources that may name private addresses
 
 	claiming sync.Mutex    // one claim at a time
@@ -158,6 +159,7 @@ func (r *runner) claim(ctx context.Context, always bool) {
 	}
 	trials := 0
 	r.sum.expired += grant.Freed
+	r.order.claimed(grant.Leases)
 	for _, l := range grant.Leases {
 		if l.Lane == record.Recovery {
 			trials++

@@ -24,7 +24,6 @@ type result struct {
 	back     bool          // give the lease back instead
 	delay    time.Duration // with back: until it is due again; 0: to its own place
 	attempts int           // how often it was judged again
-	kind     guard.Kind    // what it tells the guard; empty: nothing
 	guarded  bool          // the guard or the floor asks to judge it so
 }
 
@@ -45,6 +44,7 @@ func (r *runner) probe(l store.Lease) {
 		r.gate.Leave(e)
 		res = r.judged(l, v)
 	}
+	r.order.came(l, "", 0) // unless it has told already
 	r.results <- res
 }
 
@@ -76,9 +76,7 @@ func (r *runner) judged(l store.Lease, v verdict.Verdict) result {
 		v.Blame = verdict.Local
 	}
 	res := result{lease: l, verdict: policy.Result{Verdict: v, AtMs: r.pool.Now(), Dice: rand.Float64()}}
-	if eligible {
-		res.kind = guard.KindOf(v)
-	}
+	r.order.came(l, guard.KindOf(v), res.verdict.AtMs)
 	return res
 }
 

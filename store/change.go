@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"proxyward/store/record"
@@ -13,6 +14,23 @@ import (
 type Scores struct {
 	Initial int64 // of a member never allocated before; negative: the lowest in the pool
 	Keep    bool  // a returning one keeps its own count where that is higher than the lowest
+}
+
+// Terms are what holds for all changes of one commit.
+type Terms struct {
+	Lease  time.Duration
+	Scores Scores
+	Floor  Floor
+	Seen   []Seen // what the guard is to know of, oldest first
+}
+
+// seen are the last of them, as commit.lua reads them.
+func (t Terms) seen() string {
+	var b strings.Builder
+	for _, s := range t.Seen[max(0, len(t.Seen)-seenKept):] {
+		fmt.Fprintf(&b, "%s %d %s\n", s.Kind, s.AtMs, s.ID)
+	}
+	return b.String()
 }
 
 // Floor is how many stay eligible whatever happens: a number or, if that is zero, a share
@@ -37,24 +55,24 @@ type Change struct {
 	Old        string // the record as read; empty: there must be none
 	Transition record.Transition
 	URL        string // new full URL, a secret; empty: as it is; equal to ID: none is kept
-	Kind       string // of the result, for the guard: p, t or f; empty: it does not count
 	Guarded    bool   // it was judged as the guard asks for while it is open
 }
 
 // Commit applies results, a code for each. It is safe to repeat: an applied result has
 // lost its lease and comes back Late. Nobody is ejected while the guard is open, unless it
-// was judged so, nor where that would leave fewer than floor.
-func (p *Pool) Commit(ctx context.Context, lease time.Duration, scores Scores, floor Floor, changes []Change) ([]Code, error) {
+// was judged so, nor where that would leave fewer than the floor.
+func (p *Pool) Commit(ctx context.Context, terms Terms, changes []Change) ([]Code, error) {
 	var all []Code
 	names := append(p.moveKeys(), p.keys.budget(), p.keys.guard())
 	for len(changes) > 0 {
 		n := min(batch, len(changes))
-		args := append(p.call(lease), eventsKept, floor.String())
+		args := append(p.call(terms.Lease), eventsKept, terms.Floor.String(), terms.seen())
+		terms.Seen = nil
 		for _, c := range changes[:n] {
 			if err := c.check(); err != nil {
 				return all, fmt.Errorf("commit results: %w", err)
 			}
-			args = c.appendTo(args, scores)
+			args = c.appendTo(args, terms.Scores)
 		}
 		codes, err := p.codes(ctx, commitScript, names, args)
 		if err != nil {
@@ -71,7 +89,7 @@ func (p *Pool) Amend(ctx context.Context, changes []Change) ([]Code, error) {
 	names := append(p.moveKeys(), p.keys.urls(), p.keys.holds())
 	for len(changes) > 0 {
 		n := min(batch, len(changes))
-		args := append(p.call(0), eventsKept, 0)
+		args := append(p.call(0), eventsKept, 0, "")
 		for _, c := range changes[:n] {
 			if err := c.check(); err != nil {
 				return all, fmt.Errorf("amend endpoints: %w", err)
@@ -135,5 +153,5 @@ func (c Change) appendTo(args []any, scores Scores) []any {
 	}
 	return append(args, c.ID, c.Token, c.Old, next.Encode(), string(t.From), string(t.To), string(t.To.Lane()),
 		t.DueMs, t.DelayMs, kept, initial, url, next.HoldUntilMs, from, e.Stage, e.Reason, e.Blame, e.Detail, string(e.By), e.PauseMs,
-		c.Kind, map[bool]string{true: "1"}[c.Guarded])
+		map[bool]string{true: "1"}[c.Guarded])
 }

@@ -227,7 +227,7 @@ func move(l store.Lease, to record.State, at int64, wait time.Duration) store.Ch
 
 func commit(t testing.TB, p *store.Pool, c ...store.Change) []store.Code {
 	t.Helper()
-	codes, err := p.Commit(context.Background(), 20*time.Second, scores, store.Floor{}, c)
+	codes, err := p.Commit(context.Background(), store.Terms{Lease: 20 * time.Second, Scores: scores}, c)
 	if err != nil {
 		t.Fatal(err)
 	}

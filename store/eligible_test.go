@@ -103,7 +103,7 @@ func TestWhereAMemberEnters(t *testing.T) {
 					amend(t, p, id(0), record.Cooling, 0, func(r *record.Record) { r.Allocations = c.kept })
 				}
 				l := one(t, p)
-				codes, err := p.Commit(t.Context(), time.Second, c.scores, store.Floor{}, []store.Change{move(l, record.Eligible, now(t, p), time.Hour)})
+				codes, err := p.Commit(t.Context(), store.Terms{Lease: time.Second, Scores: c.scores}, []store.Change{move(l, record.Eligible, now(t, p), time.Hour)})
 				applied(t)(codes, err)
 				e := look(t, p, id(0))
 				if !e.Member || e.Score != c.want || e.Record.Allocations != 0 || e.Allocations() != c.want {

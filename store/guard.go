@@ -18,11 +18,14 @@ type GuardState struct {
 	Opened  int64  // how often it opened so far
 }
 
+// seenKept is how many results the guard decides from.
+const seenKept = 50
+
 // Seen is one of the last results of endpoints that were eligible when they were claimed.
 type Seen struct {
 	ID   string
-	Kind string // as in Change
-	AtMs int64  // pool time at which it was committed
+	Kind string // p passed, t failed by the target or by silence, f failed otherwise
+	AtMs int64  // pool time at which it was judged
 	In   bool   // it is in the eligible set now
 }
 

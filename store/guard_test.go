@@ -13,13 +13,13 @@ import (
 func ejecting(t *testing.T, p *store.Pool, l store.Lease, guarded bool) store.Change {
 	t.Helper()
 	c := move(l, record.Cooling, now(t, p), time.Hour)
-	c.Kind, c.Guarded = "t", guarded
+	c.Guarded = guarded
 	return c
 }
 
 func floored(t *testing.T, p *store.Pool, floor store.Floor, c ...store.Change) []store.Code {
 	t.Helper()
-	codes, err := p.Commit(t.Context(), time.Minute, scores, floor, c)
+	codes, err := p.Commit(t.Context(), store.Terms{Lease: time.Minute, Scores: scores, Floor: floor}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestNobodyIsEjectedWhileTheGuardIsOpen(t *testing.T) {
 				t.Errorf("%s after the refusal: %s, %s", l.ID, e.Record.State, waits(e))
 			}
 			stay := move(l, l.Record.State, now(t, p), time.Hour)
-			stay.Guarded, stay.Kind = true, "t"
+			stay.Guarded = true
 			if i == 2 {
 				guard(t, p, false) // judged as if it were open: that is no harm
 			}
@@ -86,39 +86,37 @@ func TestTheGuardMovesOnceAndSaysWhy(t *testing.T) {
 func TestTheLastFiftyResultsAreKept(t *testing.T) {
 	contract(t, func(t *testing.T, at place) {
 		p := at.pool(t)
-		plant(t, p, record.Eligible, 1, ids(0, 60)...)
-		r := request(60)
-		for i, l := range claim(t, p, r).Leases {
-			c := ejecting(t, p, l, false)
-			switch i % 3 {
-			case 1:
-				c = move(l, record.Eligible, now(t, p), time.Hour)
-				c.Kind = "p"
-			case 2:
-				c.Kind = ""
+		plant(t, p, record.Eligible, 1, ids(0, 2)...)
+		tell := func(from, to int) {
+			t.Helper()
+			var seen []store.Seen
+			for i := from; i < to; i++ {
+				seen = append(seen, store.Seen{ID: id(i % 3), Kind: []string{"p", "t", "f"}[i%3], AtMs: int64(i)})
 			}
-			commit(t, p, c)
-		}
-		v, err := p.Guard(t.Context())
-		if err != nil || len(v.Last) != 40 || v.Eligible != 20 {
-			t.Fatal(len(v.Last), v.Eligible, err)
-		}
-		for i, s := range v.Last { // newest first
-			kind := []string{"p", "t"}[i%2]
-			if s.Kind != kind || s.In != (kind == "p") || s.AtMs == 0 {
-				t.Errorf("result %d: %+v, want kind %s", i, s, kind)
+			if _, err := p.Commit(t.Context(), store.Terms{Seen: seen}, []store.Change{move(one(t, p), record.Eligible, now(t, p), 0)}); err != nil {
+				t.Fatal(err)
 			}
 		}
-		plant(t, p, record.Eligible, 1, ids(60, 90)...)
-		r.Slots = 30
-		for _, l := range claim(t, p, r).Leases {
-			c := move(l, record.Eligible, now(t, p), time.Hour)
-			c.Kind = "p"
-			commit(t, p, c)
+		check := func(n, newest int) {
+			t.Helper()
+			v, err := p.Guard(t.Context())
+			if err != nil || len(v.Last) != n || v.Eligible != 2 {
+				t.Fatal(len(v.Last), v.Eligible, err)
+			}
+			for i, s := range v.Last { // newest first
+				k := newest - i
+				want := store.Seen{ID: id(k % 3), Kind: []string{"p", "t", "f"}[k%3], AtMs: int64(k), In: k%3 < 2}
+				if s != want {
+					t.Errorf("result %d: %+v, want %+v", i, s, want)
+				}
+			}
 		}
-		if v, err = p.Guard(t.Context()); err != nil || len(v.Last) != 50 || v.Last[29].ID != id(60) {
-			t.Errorf("%d kept, the thirtieth is %s, %v", len(v.Last), v.Last[29].ID, err)
-		}
+		tell(0, 20)
+		check(20, 19)
+		tell(20, 55)
+		check(50, 54)
+		tell(55, 300)
+		check(50, 299)
 	})
 }
 
@@ -195,7 +193,7 @@ func TestABadFloorWritesNothing(t *testing.T) {
 		p := at.pool(t)
 		plant(t, p, record.Eligible, 1, id(0))
 		c := ejecting(t, p, one(t, p), false)
-		if codes, err := p.Commit(t.Context(), time.Minute, scores, store.Floor{Count: 1 << 60}, []store.Change{c}); err == nil {
+		if codes, err := p.Commit(t.Context(), store.Terms{Lease: time.Minute, Scores: scores, Floor: store.Floor{Count: 1 << 60}}, []store.Change{c}); err == nil {
 			t.Error(codes, "without an error")
 		}
 		if e := look(t, p, id(0)); !e.Leased || !e.Member {

@@ -182,7 +182,7 @@ func (tr *trace) commit(t *rapid.T) {
 	wait := tr.due(t)
 	c := move(l, to, tr.now(t), wait)
 	c.Transition.Next.Note = fmt.Sprint("probe ", e.rev)
-	codes, err := tr.pool.Commit(tr.ctx, time.Minute, scores, store.Floor{}, []store.Change{c})
+	codes, err := tr.pool.Commit(tr.ctx, store.Terms{Lease: time.Minute, Scores: scores}, []store.Change{c})
 	tr.must(t, err)
 	want := store.Applied
 	switch {

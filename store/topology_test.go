@@ -39,7 +39,7 @@ func works(t *testing.T, p *store.Pool) {
 			return false
 		}
 		for _, l := range g.Leases {
-			codes, err := p.Commit(t.Context(), 20*time.Second, store.Scores{Initial: -1}, store.Floor{}, []store.Change{move(l, record.Eligible, g.Now, 100*time.Millisecond)})
+			codes, err := p.Commit(t.Context(), store.Terms{Lease: 20 * time.Second, Scores: store.Scores{Initial: -1}}, []store.Change{move(l, record.Eligible, g.Now, 100*time.Millisecond)})
 			if err == nil && codes[0] == store.Applied {
 				return true
 			}

@@ -16,11 +16,13 @@ const (
 	Other  Kind = "f" // any other failure
 )
 
-// KindOf is the kind of a verdict.
+// KindOf is the kind of a verdict; empty: it tells nothing, the fault is ours.
 func KindOf(v verdict.Verdict) Kind {
 	switch {
 	case v.Passed:
 		return Passed
+	case v.Blame == verdict.Local:
+		return ""
 	case v.Blame == verdict.Target:
 		return Target
 	case v.Stage != verdict.Resolve && v.Stage != verdict.Connect:
@@ -47,8 +49,12 @@ type Rules struct {
 	AllShare    float64 // or at this share of failures whatever the blame
 }
 
-// closeShare: it closes when fewer than this share fail.
-const closeShare = 0.3
+// It closes when fewer than closeShare fail, or over a longer run fewer than halfShare:
+// proxies that died for good must not keep it open, and with it themselves in the pool.
+const (
+	closeShare = 0.3
+	halfShare  = 0.5
+)
 
 const (
 	fewest    = 5 // results that a decision needs
@@ -96,11 +102,10 @@ func (r Rules) closing(last []Result, eligible int, openMs int64) (Decision, str
 	if !r.Enabled {
 		return Close, "switched off"
 	}
-	fresh := last
-	for i, res := range last {
-		if res.AtMs <= openMs {
-			fresh = last[:i]
-			break
+	var fresh []Result
+	for _, res := range last {
+		if res.AtMs > openMs {
+			fresh = append(fresh, res)
 		}
 	}
 	n := max(1, min(most, eligible))
@@ -109,6 +114,9 @@ func (r Rules) closing(last []Result, eligible int, openMs int64) (Decision, str
 	}
 	if t := count(fresh[:n]); share(t.target+t.other, n) < closeShare {
 		return Close, fmt.Sprintf("%d of the last %d results passed", n-t.target-t.other, n)
+	}
+	if t, n := count(fresh), len(fresh); n >= 2*most && share(t.target+t.other, n) < halfShare {
+		return Close, fmt.Sprintf("%d of the last %d results passed: the target answers, some proxies do not", n-t.target-t.other, n)
 	}
 	return Stay, ""
 }

@@ -44,6 +44,9 @@ func TestWhenTheGuardOpensAndCloses(t *testing.T) {
 		{"open, and seven of ten pass", "pppppppttt", 10, 10, true, Stay},
 		{"open, and eight of ten pass", "pppppppptt", 10, 10, true, Close},
 		{"open, and it still fails", "tttttttttt", 10, 10, true, Stay},
+		{"open, and over a long run more pass than fail", strings.Repeat("pppft", 8), 40, 1000, true, Close},
+		{"open, and half fail", strings.Repeat("pt", 20), 40, 1000, true, Stay},
+		{"open, and the run is short yet", strings.Repeat("pppft", 7), 35, 1000, true, Stay},
 		{"open, one endpoint is left, and passes", "p", 1, 1, true, Close},
 		{"open, and nobody is left to tell", "", 1, 0, true, Stay},
 	} {
@@ -95,6 +98,7 @@ func TestWhatAVerdictSaysOfTheTarget(t *testing.T) {
 		want Kind
 	}{
 		{verdict.Verdict{Passed: true}, Passed},
+		{verdict.Verdict{Stage: verdict.Tunnel, Reason: verdict.Timeout, Blame: verdict.Local}, ""},
 		{verdict.Verdict{Stage: verdict.Verify, Reason: verdict.HTTPStatus, Blame: verdict.Target}, Target},
 		{verdict.Verdict{Stage: verdict.Tunnel, Reason: verdict.Timeout, Blame: verdict.Proxy}, Target},
 		{verdict.Verdict{Stage: verdict.TargetTLS, Reason: verdict.Reset, Blame: verdict.Unknown}, Target},

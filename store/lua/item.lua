@@ -1,8 +1,7 @@
--- Fragment of commit and amend: what one judged change is. Items are 22 long, the first at ARGV[7]:
+-- Fragment of commit and amend: what one judged change is. Items are 21 long, the first at ARGV[8]:
 --   1 id 2 token 3 old record 4 new record 5 from 6 to 7 lane 8 due 9 delay 10 kept 11 initial
 --   12 url (= as it is, - none) 13 hold ends 14 event from ('' no event) 15 stage 16 reason
---   17 blame 18 detail 19 by 20 pause 21 kind of the result for the guard: p passed, t the
---   target or silence, f another failure; '' it does not count 22 '1' judged as under an open guard
+--   17 blame 18 detail 19 by 20 pause 21 '1' when judged as under an open guard
 -- check_items() fails before anything is written when one is not well formed
 local homes = {candidate = 'candidate', eligible = 'recheck', cooling = 'recovery', permitted = 'recovery', disabled = 'disabled'}
 
@@ -19,6 +18,6 @@ end
 
 local function check_items()
   number(5)
-  if (#ARGV - 6) % 22 ~= 0 or #ARGV > 4406 then error('ARGV is not made of at most 200 items') end
-  for k = 7, #ARGV, 22 do check_item(k) end
+  if (#ARGV - 7) % 21 ~= 0 or #ARGV > 4207 then error('ARGV is not made of at most 200 items') end
+  for k = 8, #ARGV, 21 do check_item(k) end
 end
