@@ -17,7 +17,7 @@ import (
 type Farm struct {
 	Port int
 
-	listeners []net.Listener
+	gates []*gate
 
 	mu       sync.Mutex
 	answer   Answer
@@ -43,10 +43,11 @@ func NewFarm(t testing.TB, n int) *Farm {
 			t.Fatal(err)
 		}
 		f.Port = l.Addr().(*net.TCPAddr).Port
-		f.listeners = append(f.listeners, l)
-		go server.Serve(l)
+		g := &gate{Listener: l}
+		f.gates = append(f.gates, g)
+		go server.Serve(g)
 	}
-	t.Cleanup(func() { server.Close() })
+	t.Cleanup(func() { f.open(); server.Close() })
 	return f
 }
 
