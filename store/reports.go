@@ -30,9 +30,7 @@ var (
 // did not apply for 10 s, then new ones. They are pending until ApplyReports. now is the
 // pool's time.
 func (p *Pool) ReadReports(ctx context.Context, daemon string) (reports []record.Report, now int64, err error) {
-	k := p.keys
-	names := []string{k.reports(), k.clock(), k.meta(), k.reported(), k.suspects()}
-	args := append(p.call(0), reportGroup, daemon, takenOverAt.Milliseconds(), batch, record.LongestReport+1, deliveries, reportsKept)
+	names, args := p.reportReadCall(daemon)
 	reply, err := p.run(ctx, reportReadScript, names, args).StringSlice()
 	if noGroup(err) { // the first time, or after Redis lost it
 		if err := p.makeReportGroup(ctx); err != nil {
@@ -44,6 +42,13 @@ func (p *Pool) ReadReports(ctx context.Context, daemon string) (reports []record
 		return nil, 0, fmt.Errorf("read reports: %w", err)
 	}
 	return reportsOf(reply)
+}
+
+// reportReadCall are KEYS and ARGV of report_read.lua.
+func (p *Pool) reportReadCall(daemon string) (names []string, args []any) {
+	k := p.keys
+	return []string{k.reports(), k.clock(), k.meta(), k.reported(), k.suspects()},
+		append(p.call(0), reportGroup, daemon, takenOverAt.Milliseconds(), batch, record.LongestReport+1, deliveries, reportsKept)
 }
 
 func noGroup(err error) bool { return err != nil && strings.Contains(err.Error(), "NOGROUP") }

@@ -45,20 +45,26 @@ func (p *Pool) ApplyReports(ctx context.Context, asks float64, items []ReportCha
 	if len(items) == 0 {
 		return nil, nil
 	}
-	k := p.keys
-	names := append(k.lanes(), k.leases(), k.clock(), k.meta(), k.reports(), k.reported(), k.suspects(), k.eligible(), k.budget(), k.events())
-	args := append(p.call(0), eventsKept, reportGroup, ReportPriority, strconv.FormatFloat(asks, 'f', -1, 64))
-	for _, r := range items {
-		args = r.appendTo(args)
-	}
+	names, args := p.reportApplyCall(asks, items)
 	codes, err := p.codes(ctx, reportApplyScript, names, args)
 	if err != nil {
 		return nil, fmt.Errorf("apply reports: %w", err)
 	}
 	if slices.Contains(codes, Sent) {
-		p.client.Publish(ctx, k.wake(), "urgent") // the next tick serves it even if nobody hears
+		p.client.Publish(ctx, p.keys.wake(), "urgent") // the next tick serves it even if nobody hears
 	}
 	return codes, nil
+}
+
+// reportApplyCall are KEYS and ARGV of report_apply.lua.
+func (p *Pool) reportApplyCall(asks float64, items []ReportChange) (names []string, args []any) {
+	k := p.keys
+	names = append(k.lanes(), k.leases(), k.clock(), k.meta(), k.reports(), k.reported(), k.suspects(), k.eligible(), k.budget(), k.events())
+	args = append(p.call(0), eventsKept, reportGroup, ReportPriority, strconv.FormatFloat(asks, 'f', -1, 64))
+	for _, r := range items {
+		args = r.appendTo(args)
+	}
+	return names, args
 }
 
 // appendTo adds the item as report_item.lua has it.
