@@ -10,6 +10,7 @@ import (
 
 	"proxyward/internal/testenv"
 	"proxyward/store"
+	"proxyward/store/health"
 	"proxyward/store/record"
 )
 
@@ -113,6 +114,39 @@ func TestAWorkerMayAllocateReadURLsAndReport(t *testing.T) {
 			"EVAL return^redis.call('ZADD',KEYS[1],0,'x') 1 POOL:eligible", "EVAL return^redis.call('ZREM',KEYS[1],'x') 1 POOL:eligible",
 			"EVAL return^redis.call('HGETALL',ARGV[1]) 0 POOL:endpoints", "EVAL return^redis.call('HGET',KEYS[1],'x') 1 POOL:endpoints")
 	})
+}
+
+// On a Cluster the client itself asks for the slots, and follows to other nodes.
+func TestTheUsersOnACluster(t *testing.T) {
+	t.Parallel()
+	nodes := testenv.Cluster(t, "--include", testenv.ACL(t))
+	as := func(user string) *store.Store {
+		return openStore(t, store.Address{Cluster: testenv.Addrs(nodes[1:2]), Username: user, Password: testenv.PasswordOf(user)})
+	}
+	s := as("proxyward")
+	for _, name := range []string{"a", "b", "c", "d"} { // spread over the masters by their hash tags
+		p := s.Pool(name)
+		plant(t, p, record.Candidate, now(t, p), ids(0, 10)...)
+		works(t, p)
+		sound(t, p)
+		if _, _, ok, err := as("worker").Pool(name).Allocate(t.Context()); !ok || err != nil {
+			t.Error(name, ok, err)
+		}
+		if status, err := as("viewer").Pool(name).Discreet().Status(t.Context()); err != nil || status.States[record.Eligible] == 0 {
+			t.Error(name, status, err)
+		}
+	}
+	for _, user := range []string{"proxyward", "viewer"} {
+		if names, err := as(user).Checks(t.Context()); err != nil || len(names) != 4 {
+			t.Error(user, names, err)
+		}
+	}
+	for _, n := range nodes { // nothing was tried in vain
+		if log := testenv.Client(t, "redis://"+n.Addr).Do(t.Context(), "acl", "log").Val(); log != nil && len(log.([]any)) > 0 {
+			t.Errorf("%s: %v", n.Addr, log)
+		}
+	}
+	says(t, diagnosed(t, s, store.Looking{}), health.OK, "acl", "user proxyward may do all")
 }
 
 // How a raw ZINCRBY is found out is a matter of fsck; here: who may do what.

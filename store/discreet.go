@@ -9,8 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Discreet makes Look and Scan leave `urls` alone, for who may not read it or need not:
-// entries then have their id for a URL. It returns the pool itself.
+// Discreet makes Look, Scan, Status and Time do without scripts and leave `urls` alone, for
+// who may not use them or need not: entries then have their id for a URL. It returns the
+// pool itself.
 func (p *Pool) Discreet() *Pool {
 	p.discreet = true
 	return p
@@ -37,7 +38,7 @@ func (p *Pool) plainLook(ctx context.Context, ids []any) ([]any, error) {
 		columns = append(columns, ask("zmscore", key))
 	}
 	columns = append(columns, ask("hmget", k.tokens()), ask("zmscore", k.holds()))
-	if _, err := tx.Exec(ctx); err != nil {
+	if err := exec(ctx, tx); err != nil {
 		return nil, err
 	}
 	rows := make([]any, len(ids))
@@ -51,7 +52,7 @@ func (p *Pool) plainLook(ctx context.Context, ids []any) ([]any, error) {
 	return rows, nil
 }
 
-// cell is one value as a script would tell it: '' where there is none, a score in digits.
+// cell is one value as a script would tell it: ” where there is none, a score in digits.
 func cell(column *redis.Cmd, i int) string {
 	if column == nil {
 		return ""
@@ -83,6 +84,21 @@ func denied(err error) bool {
 	return false
 }
 
+// exec carries a transaction out. Its error is that of the command which was refused, where
+// one was: the transaction's own only says that it did not take place.
+func exec(ctx context.Context, tx redis.Pipeliner) error {
+	commands, err := tx.Exec(ctx)
+	if err == nil || !strings.HasPrefix(err.Error(), "EXECABORT") {
+		return err
+	}
+	for _, c := range commands {
+		if cause := c.Err(); cause != nil && !strings.HasPrefix(cause.Error(), "EXECABORT") {
+			return cause
+		}
+	}
+	return err
+}
+
 // Clock is the pool's clock as it stands in Redis, in milliseconds.
 type Clock struct {
 	Server int64 // the server's own time
@@ -104,7 +120,7 @@ func (p *Pool) Clock(ctx context.Context) (Clock, error) {
 	err = p.again(ctx, func() error {
 		tx := node.TxPipeline()
 		at, fields := tx.Time(ctx), tx.HMGet(ctx, p.keys.clock(), "offset", "high", "held")
-		if _, err := tx.Exec(ctx); err != nil {
+		if err := exec(ctx, tx); err != nil {
 			return err
 		}
 		c = Clock{Server: at.Val().UnixMilli()}

@@ -45,6 +45,10 @@ type Sentinel struct {
 type Store struct {
 	client redis.UniversalClient
 	prefix string
+
+	user     string // as whom it speaks; empty: the default user
+	sentinel Sentinel
+	tls      *tls.Config // nil: none
 }
 
 // Open prepares a client; it does not connect. Errors never contain the password. The
@@ -58,7 +62,9 @@ func Open(a Address) (*Store, error) {
 		return nil, err
 	}
 	redis.SetLogger(silence{})
-	return New(redis.NewUniversalClient(options), a.Prefix), nil
+	s := New(redis.NewUniversalClient(options), a.Prefix)
+	s.user, s.sentinel, s.tls = options.Username, a.Sentinel, options.TLSConfig
+	return s, nil
 }
 
 // silence keeps the client library from writing on standard error: what it would say

@@ -70,10 +70,10 @@ func (p *Pool) Now() int64 {
 
 // Time reads the pool's time from Redis without moving it: for commands.
 func (p *Pool) Time(ctx context.Context) (int64, error) {
-	reply, err := p.run(ctx, nowScript, []string{p.keys.clock()}, p.call(0)).Text()
-	if denied(err) {
+	if p.discreet {
 		return p.plainTime(ctx)
 	}
+	reply, err := p.run(ctx, nowScript, []string{p.keys.clock()}, p.call(0)).Text()
 	if err != nil {
 		return 0, fmt.Errorf("read pool time: %w", err)
 	}

@@ -10,6 +10,9 @@ import (
 //go:embed lua/*.lua
 var luaFiles embed.FS
 
+// scripts are all there are.
+var scripts []*redis.Script
+
 // script joins fragments and a script into one; each stands in a file of its own.
 func script(names ...string) *redis.Script {
 	var b strings.Builder
@@ -21,7 +24,9 @@ func script(names ...string) *redis.Script {
 		b.Write(text)
 		b.WriteByte('\n')
 	}
-	return redis.NewScript(b.String())
+	s := redis.NewScript(b.String())
+	scripts = append(scripts, s)
+	return s
 }
 
 var (

@@ -51,7 +51,7 @@ func (p *Pool) Status(ctx context.Context) (Status, error) {
 		key := k.lane(l)
 		lanes[l] = lane{tx.ZCard(ctx, key), tx.ZCount(ctx, key, "-inf", dueBy(l, now)), tx.ZRangeWithScores(ctx, key, 0, 0)}
 	}
-	if _, err := tx.Exec(ctx); err != nil {
+	if err := exec(ctx, tx); err != nil {
 		return Status{}, fmt.Errorf("read status: %w", err)
 	}
 	s := Status{Now: now, States: map[record.State]int64{}, Lanes: map[record.Lane]Queue{}, Daemons: map[string]int64{},

@@ -21,7 +21,7 @@ func ACL(t testing.TB, edit ...func(string) string) (path string) {
 	}
 	text := regexp.MustCompile(`SHA256-OF-THE-PASSWORD-OF-\w+`).ReplaceAllStringFunc(string(b), func(word string) string {
 		user := strings.ToLower(word[strings.LastIndex(word, "-")+1:])
-		return fmt.Sprintf("%x", sha256.Sum256([]byte(passwordOf(user))))
+		return fmt.Sprintf("%x", sha256.Sum256([]byte(PasswordOf(user))))
 	})
 	for _, f := range edit {
 		text = f(text)
@@ -39,11 +39,12 @@ func As(user, rawURL string) string {
 	if err != nil {
 		return rawURL
 	}
-	u.User = url.UserPassword(user, passwordOf(user))
+	u.User = url.UserPassword(user, PasswordOf(user))
 	return u.String()
 }
 
-func passwordOf(user string) string { return "only-in-tests-" + user }
+// PasswordOf is the password of a user in ACL's file.
+func PasswordOf(user string) string { return "only-in-tests-" + user }
 
 // root is the folder of the module.
 func root(t testing.TB) string {

@@ -35,7 +35,7 @@ func startNode(t testing.TB, port int, args ...string) Node {
 
 // Cluster starts three masters with a replica each; a node that is silent for two seconds
 // is taken for dead. The first three nodes are the masters.
-func Cluster(t testing.TB) []Node {
+func Cluster(t testing.TB, args ...string) []Node {
 	t.Helper()
 	var nodes []Node
 	for range 6 {
@@ -43,8 +43,8 @@ func Cluster(t testing.TB) []Node {
 		for port > 55000 { // the bus listens 10000 above
 			port = Port(t)
 		}
-		nodes = append(nodes, startNode(t, port, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
-			"--cluster-node-timeout", "2000", "--cluster-replica-validity-factor", "0"))
+		nodes = append(nodes, startNode(t, port, append([]string{"--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
+			"--cluster-node-timeout", "2000", "--cluster-replica-validity-factor", "0"}, args...)...))
 	}
 	bounds := []string{"0", "5460", "5461", "10922", "10923", "16383"}
 	for i, n := range nodes {
