@@ -16,6 +16,9 @@ type model struct {
 	seq      int64
 	lowest   int64
 	admitted []int64
+	trickle  int64
+	cohorts  map[int64]*cohort
+	guarded  bool          // the guard is open
 	recent   []record.Lane // the last 100 grants
 	daemons  map[string]int64
 }
@@ -29,7 +32,11 @@ type end struct {
 	rev   int   // of the record, and the revision it had when it was leased
 	held  int
 	kept  int64 // allocations, in the set or in the record
+	trial int64 // the cohort of the lease; 0: it is no trial
 }
+
+// cohort is what was admitted in one window.
+type cohort struct{ n, limit, passed, failed int64 }
 
 func (m *model) sorted() []string { return slices.Sorted(maps.Keys(m.ends)) }
 
@@ -49,6 +56,7 @@ func (m *model) queue(lane record.Lane, now int64) (ids []string) {
 
 const (
 	modelTick   = 2
+	modelMost   = 7
 	modelWindow = int64(5 * 60_000)
 	modelLease  = int64(10 * 60_000)
 	modelAlive  = int64(15 * 60_000)
@@ -64,11 +72,12 @@ func (m *model) claim(daemon string, slots int, now int64) (ids []string) {
 	m.daemons[daemon] = now
 	maps.DeleteFunc(m.daemons, func(_ string, last int64) bool { return last < now-modelAlive })
 	m.admitted = slices.DeleteFunc(m.admitted, func(ms int64) bool { return ms < now-modelWindow })
+	limit := m.learn(now)
 	queues, sum := map[record.Lane][]string{}, 0
 	for _, lane := range record.Lanes {
 		queues[lane] = m.queue(lane, now)
 		if lane == record.Recovery {
-			queues[lane] = queues[lane][:min(len(queues[lane]), modelTick-len(m.admitted))]
+			queues[lane] = queues[lane][:min(len(queues[lane]), max(0, int(limit)-len(m.admitted)))]
 		}
 		sum += len(queues[lane])
 	}
@@ -78,13 +87,55 @@ func (m *model) claim(daemon string, slots int, now int64) (ids []string) {
 		id := queues[lane][0]
 		queues[lane] = queues[lane][1:]
 		e := m.ends[id]
-		e.lease, e.held = now+modelLease, e.rev
+		e.lease, e.held, e.trial = now+modelLease, e.rev, 0
 		if lane == record.Recovery {
 			m.admitted = append(m.admitted, now)
+			m.admit(e, now/modelWindow, limit)
 		}
 		ids = append(ids, id)
 	}
 	return ids
+}
+
+// learn says how many a window admits now: the youngest cohort that can be judged decides.
+func (m *model) learn(now int64) int64 {
+	due, running := len(m.queue(record.Recovery, now)), len(m.cohorts)
+	most := int64(modelMost)
+	if m.guarded {
+		most = modelTick
+	}
+	judged := false
+	for _, k := range slices.Backward(slices.Sorted(maps.Keys(m.cohorts))) {
+		c := m.cohorts[k]
+		switch {
+		case k == now/modelWindow:
+			continue
+		case judged:
+		case 10*c.passed >= 8*c.n:
+			if judged = true; 2*c.n >= c.limit {
+				m.trickle = max(m.trickle, 2*c.limit)
+			}
+		case 2*c.failed > c.n:
+			judged, m.trickle = true, modelTick
+		case k >= (now-modelLease)/modelWindow && c.passed+c.failed < c.n:
+			continue
+		}
+		delete(m.cohorts, k)
+	}
+	if due == 0 && running == 0 {
+		m.trickle = modelTick
+	}
+	m.trickle = max(modelTick, min(m.trickle, most))
+	return m.trickle
+}
+
+func (m *model) admit(e *end, k, limit int64) {
+	c := m.cohorts[k]
+	if c == nil {
+		c = &cohort{}
+		m.cohorts[k] = c
+	}
+	c.n, c.limit, e.trial = c.n+1, max(c.limit, limit), k
 }
 
 // next is the first lane with due work, but a starving one before all others.

@@ -34,7 +34,7 @@ func TestTheScriptsDoWhatTheModelDoes(t *testing.T) {
 		tr := newTrace(rt, at.raw, s.Pool(fmt.Sprintf("trace%d", traces)))
 		rt.Repeat(map[string]func(*rapid.T){
 			"enroll": tr.enroll, "claim": tr.claim, "commit": tr.commit, "give back": tr.giveBack, "disable": tr.disable,
-			"enable": tr.enable, "password": tr.password, "ask": tr.ask, "forget": tr.forget, "allocate": tr.allocate, "time": tr.time,
+			"enable": tr.enable, "password": tr.password, "ask": tr.ask, "forget": tr.forget, "allocate": tr.allocate, "time": tr.time, "guard": tr.guard,
 			"": tr.compare,
 		})
 		tr.sound(rt)
@@ -56,7 +56,7 @@ type trace struct {
 }
 
 func newTrace(t *rapid.T, raw *redis.Client, p *store.Pool) *trace {
-	tr := &trace{model{ends: map[string]*end{}, daemons: map[string]int64{}}, raw, p, "proxyward:{" + p.Name() + "}:clock", nil, context.Background(), 0}
+	tr := &trace{model{ends: map[string]*end{}, daemons: map[string]int64{}, cohorts: map[int64]*cohort{}}, raw, p, "proxyward:{" + p.Name() + "}:clock", nil, context.Background(), 0}
 	for i := range 8 {
 		tr.ends[id(i)] = &end{}
 	}
@@ -138,7 +138,7 @@ func (tr *trace) password(t *rapid.T) {
 
 func (tr *trace) claim(t *rapid.T) {
 	daemon, slots := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "daemon"), rapid.IntRange(0, 6).Draw(t, "slots")
-	g, err := tr.pool.Claim(tr.ctx, store.Claim{Daemon: daemon, Slots: slots, Lease: time.Duration(modelLease) * time.Millisecond, PerTick: modelTick,
+	g, err := tr.pool.Claim(tr.ctx, store.Claim{Daemon: daemon, Slots: slots, Lease: time.Duration(modelLease) * time.Millisecond, PerTick: modelTick, MaxTick: modelMost,
 		Window: time.Duration(modelWindow) * time.Millisecond, Rate: 1e6, Alive: time.Duration(modelAlive) * time.Millisecond})
 	tr.must(t, err)
 	tr.leases = append(tr.leases, g.Leases...)
@@ -182,7 +182,9 @@ func (tr *trace) commit(t *rapid.T) {
 	wait := tr.due(t)
 	c := move(l, to, tr.now(t), wait)
 	c.Transition.Next.Note = fmt.Sprint("probe ", e.rev)
-	codes, err := tr.pool.Commit(tr.ctx, store.Terms{Lease: time.Minute, Scores: scores}, []store.Change{c})
+	c.Guarded = rapid.Bool().Draw(t, "judged as guarded")
+	floor := rapid.IntRange(0, 3).Draw(t, "floor")
+	codes, err := tr.pool.Commit(tr.ctx, store.Terms{Lease: time.Minute, Scores: scores, Floor: store.Floor{Count: floor}}, []store.Change{c})
 	tr.must(t, err)
 	want := store.Applied
 	switch {
@@ -190,14 +192,38 @@ func (tr *trace) commit(t *rapid.T) {
 		want = store.Late
 	case e.held != e.rev:
 		want = store.Changed
+	case to == record.Cooling && tr.guarded && !c.Guarded:
+		want = store.Guarded
+	case to == record.Cooling && e.member() && int(tr.counts()[record.Eligible]) <= floor:
+		want = store.Floored
 	default:
 		e.lease = 0
+		tr.tell(e, to)
 		e.place = record.NoLane // a lease stands in no lane
 		tr.turn(e, to)
 		e.send(to.Lane(), c.Transition.DueMs)
 	}
 	if codes[0] != want {
 		t.Fatalf("commit of %s: code %d, want %d", l.ID, codes[0], want)
+	}
+}
+
+// tell is the result of a trial in the books of its cohort.
+func (tr *trace) tell(e *end, to record.State) {
+	c := tr.cohorts[e.trial]
+	switch {
+	case c == nil || e.state == record.Disabled:
+	case to == record.Eligible || to == record.Permitted:
+		c.passed++
+	default:
+		c.failed++
+	}
+}
+
+func (tr *trace) guard(t *rapid.T) {
+	tr.guarded = !tr.guarded
+	if moved, _, err := tr.pool.MoveGuard(tr.ctx, tr.guarded, "for the trace", 0); err != nil || !moved {
+		t.Fatal(moved, err)
 	}
 }
 
