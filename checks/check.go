@@ -70,6 +70,15 @@ func Compile(spec Spec) (*Check, error) {
 // Timeout is how long one probe may take at most, all steps together.
 func (c *Check) Timeout() time.Duration { return c.timeout }
 
+// Requests is how many requests one probe makes of the target, and how many with all the
+// redirects it may follow.
+func (c *Check) Requests() (least, most int) {
+	for _, st := range c.steps {
+		least, most = least+1, most+1+st.follow
+	}
+	return least, most
+}
+
 // Name is the name that the Spec gave.
 func (c *Check) Name() string { return c.name }
 

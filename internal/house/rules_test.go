@@ -56,6 +56,7 @@ var may = map[string]string{
 	"scheduler":         "scheduler/policy scheduler/guard scheduler/suspect prober store checks internal/sources",
 	"scheduler/policy":  "store/record checks/verdict",
 	"scheduler/guard":   "checks/verdict",
+	"scheduler/plan":    "scheduler/policy store/record checks/verdict",
 	"scheduler/suspect": "store/record",
 	"prober":            "checks",
 	"store":             "store checks",
