@@ -93,6 +93,7 @@ var remedies = []struct{ mark, advice string }{
 	{"NOAUTH", "set redis.password_file: this server asks for a password"},
 	{"NOPERM", "give this user the commands and keys it needs (ACL)"},
 	{"READONLY", "this server is a replica: name the master"},
+	{"BUSY", "somebody's script holds redis up: SCRIPT KILL ends it, if it wrote nothing"},
 	{"MISCONF", "redis cannot save to disk: look at its log"},
 	{"OOM", "redis is at maxmemory: give it more"},
 	{"no such host", "correct the host name in redis.url"},

@@ -49,6 +49,7 @@ var refusals = []string{
 	"MASTERDOWN", "LOADING",
 	"READONLY", // the master became a replica; the client has looked for the new one
 	"ASK", "MOVED",
+	"BUSY", // somebody's script holds the server up
 }
 
 const (
