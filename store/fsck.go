@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -75,7 +76,7 @@ func (e Entry) check(now int64) (found []Violation) {
 	if state == record.Eligible && e.Record.Allocations != 0 {
 		add("I6", "eligible, yet its record keeps allocations that the set counts")
 	}
-	if e.Member && !exact(e.seen[2]) || e.Record.Allocations < 0 {
+	if e.Member && !exact(e.seen[2]) || !countable(e.Record.Allocations) {
 		add("I6", "allocations below zero, or beyond what can be counted")
 	}
 	if (state == record.Disabled) != (len(e.Record.Holds) > 0) {
@@ -114,6 +115,8 @@ func (e Entry) checkPlace(now int64, add func(string, string, ...any)) {
 		add("I1", "leased: %v, with a token: %v", e.Leased, e.Token != "")
 	} else if e.Leased && !e.leaseEnds(now) {
 		add("I1", "its lease ends at %s, which no probe lasts", e.seen[7])
+	} else if e.Leased && !token.MatchString(e.Token) {
+		add("I1", "its lease has a token that nobody was given")
 	}
 	state, home := e.Record.State, e.Record.State.Lane()
 	if e.Token != "" && !fits(laneOf(e.Token), home) {
@@ -164,6 +167,9 @@ const longestLease = 7 * 24 * 3600 * 1000
 func (e Entry) leaseEnds(now int64) bool {
 	return exact(e.seen[7]) && e.LeaseMs <= now+longestLease
 }
+
+// token is LANE.SCORE.NONCE.
+var token = regexp.MustCompile(`^[a-z]+\.[0-9]+\.[^.]+$`)
 
 // laneOf is the lane a token names.
 func laneOf(token string) record.Lane {

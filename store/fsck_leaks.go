@@ -61,8 +61,11 @@ func leaks(full, text string) bool {
 	return false
 }
 
-// exact reports whether a score is a number that nothing rounds: from 0 to 2^53.
+// exact reports whether a score is a number that nothing rounds: from 0 up to 2^53.
 func exact(score string) bool {
 	f, err := strconv.ParseFloat(score, 64)
-	return err == nil && f >= 0 && f <= 1<<53
+	return err == nil && f >= 0 && f < 1<<53
 }
+
+// countable is exact for a number of a record.
+func countable(n int64) bool { return n >= 0 && n < 1<<53 }

@@ -252,7 +252,7 @@ func probeAll(t *testing.T, ctx context.Context, p *store.Pool, daemon string) (
 			changes = append(changes, move(l, states[rand.IntN(len(states))], g.Now, time.Duration(rand.IntN(30))*time.Millisecond))
 		}
 	}
-	codes, err := p.Commit(ctx, r.Lease, scores, store.Floor{}, changes)
+	codes, err := p.Commit(ctx, store.Terms{Lease: r.Lease, Scores: scores}, changes)
 	if backErr := p.GiveBack(ctx, r.Lease, back); err != nil || backErr != nil {
 		t.Error(err, backErr)
 	}

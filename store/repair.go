@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"proxyward/checks/endpoint"
@@ -13,36 +14,37 @@ import (
 const mendTries = 3
 
 // Repair checks as Fsck does and mends what it can, each endpoint in one move and only if it
-// still stands as it was read. It goes through the pool until nothing is left to mend, three
+// still stands as it was read. It goes through the pool until nothing is left to mend, a few
 // times at most; a violation that is not marked as mended is still there.
 func (p *Pool) Repair(ctx context.Context) (Report, error) {
-	r, err := p.goThrough(ctx, true)
-	for round := 2; err == nil && round <= 3; round++ {
-		var more Report
-		if more, err = p.goThrough(ctx, true); len(more.Violations) == 0 {
-			break
+	r := Report{Violations: []Violation{}}
+	for range repairRounds {
+		round, err := p.goThrough(ctx, true)
+		r.Checked = round.Checked
+		if len(round.Violations) == 0 || err != nil {
+			r.settle(nil)
+			return r, err
 		}
-		r.Violations = append(r.Violations, more.Violations...)
-	}
-	if err != nil {
-		return r, err
+		r.Violations = append(r.Violations, round.Violations...)
 	}
 	rest, err := p.Fsck(ctx)
-	left := map[Violation]bool{}
-	for _, v := range rest.Violations {
-		left[v] = true
-	}
-	for i := range r.Violations {
-		v := r.Violations[i]
-		v.Mended = false
-		r.Violations[i].Mended = !left[v]
-		delete(left, v)
-	}
-	for v := range left {
-		r.Violations = append(r.Violations, v)
-	}
-	r.Violations = inOrder(r.Violations)
+	r.settle(rest.Violations)
 	return r, err
+}
+
+// repairRounds bounds how often a pool is gone through that somebody goes on spoiling.
+const repairRounds = 4
+
+// settle says of each violation whether it is still there.
+func (r *Report) settle(left []Violation) {
+	all := left
+	for _, v := range r.Violations {
+		v.Mended = false
+		if v.Mended = !slices.Contains(left, v); v.Mended {
+			all = append(all, v)
+		}
+	}
+	r.Violations = inOrder(all)
 }
 
 // Repaired counts what was ever mended in this pool, by invariant.

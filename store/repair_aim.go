@@ -64,7 +64,7 @@ func (e Entry) aim(now int64, broke []Violation) aim {
 		a.kept = 0 // they stand in it
 	}
 	a.lane, a.due = e.waits(rec, now)
-	if e.Leased && e.Token != "" && e.leaseEnds(now) {
+	if e.Leased && token.MatchString(e.Token) && e.leaseEnds(now) {
 		a.token = e.Token
 		if home := rec.State.Lane(); !fits(laneOf(e.Token), home) {
 			a.token = string(a.lane) + "." + strconv.FormatInt(a.due, 10) + "." + nonceOf(e.Token)
@@ -76,7 +76,7 @@ func (e Entry) aim(now int64, broke []Violation) aim {
 // seat says whether it is eligible, and takes the allocations out of a record that is
 // written anew: the script appends them, or the set counts them.
 func (a *aim) seat(e Entry, rec *record.Record) {
-	a.member, a.kept = notMember, max(rec.Allocations, 0)
+	a.member, a.kept = notMember, rec.Allocations
 	if rec.State == record.Eligible {
 		a.member = isMember
 		if e.Member && !exact(e.seen[2]) {
@@ -100,7 +100,12 @@ func (e Entry) mended(now int64) (rec record.Record, changed bool) {
 		turn(&rec, record.Candidate, now)
 		rec.Note, rec.HoldUntilMs, rec.Classes = "", 0, nil
 	}
-	miscounted := rec.Allocations < 0 || rec.State == record.Eligible && rec.Allocations != 0
+	miscounted := rec.State == record.Eligible && rec.Allocations != 0
+	for _, n := range []*int64{&rec.Allocations, &rec.HoldUntilMs} {
+		if !countable(*n) {
+			*n, miscounted = 0, true
+		}
+	}
 	leaked := scrub(&rec, e.URL, e.Raw)
 	return rec, unread || leaked || miscounted || rec.State != e.Record.State
 }
@@ -126,8 +131,8 @@ func salvaged(raw string) record.Record {
 	if json.Unmarshal([]byte(raw), &s) != nil {
 		return record.Record{}
 	}
-	return record.Record{Sources: s.Sources, Holds: s.Holds, HoldUntilMs: max(s.HoldUntilMs, 0), Note: s.Note, URLRev: s.URLRev,
-		Allocations: max(s.Allocations, 0)}
+	return record.Record{Sources: s.Sources, Holds: s.Holds, HoldUntilMs: s.HoldUntilMs, Note: s.Note, URLRev: s.URLRev,
+		Allocations: s.Allocations}
 }
 
 // withStep appends a step; the same repair made again takes the place of the one before, so
@@ -152,7 +157,7 @@ func (e Entry) waits(rec record.Record, now int64) (record.Lane, int64) {
 			return lane, score
 		}
 	}
-	if rec.State == record.Cooling && rec.UntilMs > now && rec.UntilMs <= now+rec.PauseMs {
+	if rec.State == record.Cooling && rec.UntilMs > now && countable(rec.UntilMs) && rec.UntilMs-rec.PauseMs <= now {
 		return home, rec.UntilMs
 	}
 	return home, now

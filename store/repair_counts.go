@@ -11,27 +11,29 @@ import (
 )
 
 // countTries bounds how often the counts are read again because somebody else corrected them.
-const countTries = 3
+const countTries = 5
 
 // readable drops counts that are no number, before anything else is mended: no script could
 // go on from them. What they are off is made up for at the end.
 func (p *Pool) readable(ctx context.Context) ([]Violation, error) {
 	t, err := p.tally(ctx)
-	if err != nil {
+	items := t.unreadable()
+	if err != nil || len(items) == 0 {
 		return nil, err
 	}
-	var items []any
+	found := t.check()
+	done, err := p.correct(ctx, t, items)
+	return mendedAll(found, done), err
+}
+
+// unreadable are the items that drop what counts nothing.
+func (t tally) unreadable() (items []any) {
 	for _, field := range sortedKeys(t.counts) {
 		if _, err := strconv.ParseInt(t.counts[field], 10, 64); err != nil || !slices.Contains(record.States, record.State(field)) {
 			items = append(items, field, t.counts[field], "")
 		}
 	}
-	if len(items) == 0 {
-		return nil, nil
-	}
-	found := t.check()
-	done, err := p.correct(ctx, t, items)
-	return mendedAll(found, done), err
+	return items
 }
 
 // recount corrects counts that disagree with the pool; permitted is how many records say
@@ -42,6 +44,12 @@ func (p *Pool) recount(ctx context.Context, permitted func(tally) int64) ([]Viol
 		t, err := p.tally(ctx)
 		if err != nil {
 			return found, err
+		}
+		if items := t.unreadable(); len(items) > 0 { // in the middle of it
+			if _, err := p.correct(ctx, t, items); err != nil {
+				return t.check(), err
+			}
+			continue
 		}
 		off := t.off()
 		if n := permitted(t); n >= 0 {

@@ -19,8 +19,10 @@ local function check_picture(k, lanes)
     if not states[ARGV[k + i]] then error('ARGV ' .. k + i .. ' is no state') end
     if not string.match(redis.call('HGET', KEYS[9], ARGV[k + i]) or '0', '^-?%d+$') then error('a count is no number') end
   end
+  local token = ARGV[k + 16]
+  if token ~= '' and not string.match(token, '^%a+%.%d+%.[^.]+$') then error('ARGV ' .. k + 16 .. ' is no token') end
   if (record == '') ~= (ARGV[k + 20] == '') then error('ARGV ' .. k + 20 .. ' is not the state of its record') end
-  if record == '' and ARGV[k + 11] .. ARGV[k + 16] .. ARGV[k + 18] ~= '' then error('ARGV ' .. k .. ' has no record') end
+  if record == '' and ARGV[k + 11] .. token .. ARGV[k + 18] ~= '' then error('ARGV ' .. k .. ' has no record') end
 end
 
 local function as_read(k)

@@ -1,11 +1,13 @@
 -- Fragment of repair: has the endpoint at ARGV[k] stand as picture.lua says.
 -- stand(k, lanes) writes record, place, lease, url and hold. What leaves the eligible set takes its
---   allocations along: what was kept or what the set counted, whichever is more
+--   allocations along: what was kept or what the set counted, whichever is more; a score that
+--   counts nothing is none
 local function seat(k, id, member, record)
   local score = redis.call('ZSCORE', KEYS[1], id)
+  local counted = tonumber(score) or 0
   if member ~= 'in' then redis.call('ZREM', KEYS[1], id) end
   if member == 'anew' or member == 'in' and not score then enter(id, ARGV[k + 12], ARGV[k + 13]) end
-  local kept = int(math.max(number(k + 12), bounded(score)))
+  local kept = int(math.max(number(k + 12), counted <= most and counted or 0))
   if record == '' or member ~= '' or kept == '0' then return record end
   return string.sub(record, 1, -2) .. ',"allocations":' .. kept .. '}'
 end
