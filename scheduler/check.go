@@ -14,6 +14,7 @@ type Check struct {
 	Name        string // [a-z0-9][a-z0-9_-]{0,62}
 	Transaction *checks.Check
 	Timeout     time.Duration // the longest a probe can take
+	Made        any           // what the check was made of: of deeply equal values the same check is made; nil: not known
 	Fingerprint string        // tells two configurations of the check apart; no secret went into it
 	Policy      policy.Policy // Spread and Tick are filled in by the scheduler
 	Trickle     Trickle

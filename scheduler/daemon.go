@@ -29,9 +29,18 @@ type Options struct {
 // Daemon runs the checks of one process.
 type Daemon struct {
 	Options
-	health *health
-	panics counter
-	wants  counter // checks that got no slot when they asked last
+	health  *health
+	panics  counter
+	wants   counter // checks that got no slot when they asked last
+	serving counter // checks
+
+	mu       sync.Mutex
+	every    time.Duration // between ticks
+	clock    *cron.Cron
+	ticking  cron.EntryID
+	claims   context.Context // ends with the stop; nil: not running
+	services map[string]*service
+	ending   sync.WaitGroup // services that were replaced
 }
 
 // NewDaemon prepares a daemon; Run starts it.
@@ -46,12 +55,7 @@ func NewDaemon(o Options) *Daemon {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
-	if o.Grace == 0 {
-		for _, c := range o.Checks {
-			o.Grace = max(o.Grace, c.Timeout+time.Second)
-		}
-	}
-	d := &Daemon{Options: o, health: newHealth(o.Log)}
+	d := &Daemon{Options: o, health: newHealth(o.Log), every: o.Tick, services: map[string]*service{}}
 	if o.Prober.OnPanic == nil {
 		o.Prober.OnPanic = func(id string, value any, stack []byte) { d.caught("probe", id, value, stack) }
 	}
@@ -62,51 +66,71 @@ func NewDaemon(o Options) *Daemon {
 // grace time, commits, gives back leases and returns nil. Redis being away is not an error:
 // the daemon says so once, backs off and goes on by itself.
 func (d *Daemon) Run(ctx context.Context) error {
-	// Probes and commits outlive the stop by the grace time; claims do not.
-	work, finish := context.WithCancel(context.WithoutCancel(ctx))
-	defer finish()
-	runners := make([]*runner, len(d.Checks))
-	for i, c := range d.Checks {
-		var err error
-		if runners[i], err = newRunner(d, c); err != nil {
-			return err
-		}
+	beating, stopHeart := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopHeart()
+	d.clock = cron.New(cron.WithLogger(cron.DiscardLogger))
+	if err := d.begin(ctx); err != nil {
+		return err
 	}
-	clock := cron.New(cron.WithLogger(cron.DiscardLogger))
-	var loops sync.WaitGroup
-	loops.Go(func() { d.Prober.Heart(work) })
-	for _, r := range runners {
-		loops.Go(func() { r.committer(work) })
-		loops.Go(func() { r.claimer(ctx) })
-		loops.Go(func() { r.listen(ctx) })
-		loops.Go(func() { r.reporter(ctx) })
-		for _, s := range r.refreshers {
-			loops.Go(func() { s.loop(ctx) })
-			s.enter(clock)
-		}
-		loops.Go(func() { r.sweeper(ctx) })
-		loops.Go(func() { r.guardian.loop(ctx) })
-		tick := cron.NewChain(cron.SkipIfStillRunning(cron.DiscardLogger)).Then(cron.FuncJob(func() { r.tick(ctx) }))
-		clock.Schedule(cron.Every(d.Tick), tick)
-	}
-	clock.Start()
-	minder(ctx, clock) // until the stop
-	<-clock.Stop().Done()
-	for _, r := range runners {
-		r.drain(d.Grace)
-	}
-	finish()
-	loops.Wait()
-	d.leave(runners)
+	var heart sync.WaitGroup
+	heart.Go(func() { d.Prober.Heart(beating) })
+	d.clock.Start()
+	minder(ctx, d.clock) // until the stop
+	<-d.clock.Stop().Done()
+	d.end()
+	stopHeart()
+	heart.Wait()
 	return nil
 }
 
+// begin starts every check and the ticks.
+func (d *Daemon) begin(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.claims = ctx
+	fresh, err := d.prepare(d.Checks)
+	if err != nil {
+		return err
+	}
+	for _, s := range fresh {
+		d.services[s.check.Name] = s
+		s.begin(ctx)
+	}
+	d.serving.Store(int64(len(d.services)))
+	d.schedule()
+	return nil
+}
+
+// schedule puts the tick into the cron. The caller holds mu.
+func (d *Daemon) schedule() {
+	d.ticking = d.clock.Schedule(cron.Every(d.every), cron.FuncJob(func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for _, s := range d.services {
+			s.tickSoon()
+		}
+	}))
+}
+
+// end stops every check and waits for it.
+func (d *Daemon) end() {
+	d.mu.Lock()
+	all := d.services
+	d.services, d.claims = map[string]*service{}, nil
+	d.mu.Unlock()
+	for _, s := range all {
+		d.ending.Go(s.end)
+	}
+	d.ending.Wait()
+	d.leave(all)
+}
+
 // leave takes this daemon off the list of live ones, if Redis answers.
-func (d *Daemon) leave(runners []*runner) {
+func (d *Daemon) leave(services map[string]*service) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	for _, r := range runners {
-		if err := r.pool.Leave(ctx, d.Name); err != nil {
+	for _, s := range services {
+		if err := s.pool.Leave(ctx, d.Name); err != nil {
 			d.Log.Warn("could not leave the fleet; the others notice within seconds", zap.Error(err))
 			return
 		}

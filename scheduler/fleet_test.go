@@ -33,7 +33,7 @@ func testCheck(t *testing.T) scheduler.Check {
 		Name: "c", Transaction: transaction, Timeout: transaction.Timeout(),
 		Policy: policy.Policy{Rise: 1, Fall: 1, Confirm: time.Second, Recheck: 5 * time.Minute,
 			Cooldown: policy.Cooldown{Rule: policy.Rule{Base: time.Second, Max: 30 * time.Minute, Factor: 2, Jitter: &jitter}}},
-		Trickle: scheduler.Trickle{PerTick: 5, MaxPerTick: 200, Window: time.Second},
+		Trickle: scheduler.Trickle{PerTick: 5, MaxPerTick: 5, Window: time.Second},
 		Limits:  scheduler.Limits{Rate: 1000, Concurrency: 256, PerHost: 16},
 		Scores:  scheduler.Scores{Initial: -1, Keep: true},
 		Missing: scheduler.Missing{MaxShrink: 0.5},

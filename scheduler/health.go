@@ -34,16 +34,18 @@ const (
 
 // health knows whether Redis answers, tells each change once, and says when to try again.
 type health struct {
-	log *zap.Logger
+	log   *zap.Logger
+	first chan struct{} // closed when it answered for the first time
 
-	mu    sync.Mutex
-	away  time.Time       // since when; zero: it answers
-	told  map[string]bool // reasons of this absence that were told
-	pause time.Duration
-	next  time.Time // no attempt before this
+	mu        sync.Mutex
+	heardOnce bool
+	away      time.Time       // since when; zero: it answers
+	told      map[string]bool // reasons of this absence that were told
+	pause     time.Duration
+	next      time.Time // no attempt before this
 }
 
-func newHealth(log *zap.Logger) *health { return &health{log: log} }
+func newHealth(log *zap.Logger) *health { return &health{log: log, first: make(chan struct{})} }
 
 // ready reports whether Redis may be asked now.
 func (h *health) ready() bool { return h.wait() <= 0 }
@@ -63,6 +65,10 @@ func (h *health) heard(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
+	if err == nil && !h.heardOnce {
+		h.heardOnce = true
+		close(h.first)
+	}
 	switch {
 	case err == nil && !h.away.IsZero():
 		h.log.Info("redis is back", zap.Duration("after", now.Sub(h.away).Round(time.Millisecond)))

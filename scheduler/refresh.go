@@ -49,8 +49,8 @@ func newRefresher(r *runner, s Source) (*refresher, error) {
 }
 
 // enter adds the source's own entry to the cron.
-func (f *refresher) enter(clock *cron.Cron) {
-	clock.Schedule(f.schedule, cron.FuncJob(f.soon))
+func (f *refresher) enter(clock *cron.Cron) cron.EntryID {
+	return clock.Schedule(f.schedule, cron.FuncJob(f.soon))
 }
 
 // soon asks for a refresh.
@@ -93,6 +93,9 @@ func (f *refresher) loop(ctx context.Context) {
 func (f *refresher) refresh(ctx context.Context) error {
 	if !f.health.ready() {
 		return errNotReady
+	}
+	if !f.fitsNow(ctx) {
+		return f.unfit()
 	}
 	mine, applied, err := f.pool.HoldSource(ctx, f.name, f.Name, f.interval()*3/2+leaseMargin)
 	if err != nil || !mine {

@@ -26,6 +26,7 @@ const (
 type runner struct {
 	*Daemon
 	check      Check
+	every      time.Duration // between ticks
 	pool       *store.Pool
 	gate       *prober.Gate
 	lease      time.Duration
@@ -36,6 +37,7 @@ type runner struct {
 	guardian   *guardian
 	uplink     uplink
 	order      order
+	fit        fitness
 	private    map[string]bool // fetched sources that may name private addresses
 
 	claiming sync.Mutex    // one claim at a time
@@ -58,10 +60,15 @@ type runner struct {
 	daemons int  // live ones
 }
 
-func newRunner(d *Daemon, c Check) (*runner, error) {
-	r := &runner{Daemon: d, check: c, pool: d.Store.Pool(c.Name), gate: prober.NewGate(), lease: c.Timeout + leaseMargin,
+// newRunner prepares a check; before is what worked it so far, nil: nothing. The caller
+// holds d.mu.
+func newRunner(d *Daemon, c Check, before *service) (*runner, error) {
+	r := &runner{Daemon: d, every: d.every, check: c, pool: d.Store.Pool(c.Name), gate: prober.NewGate(), lease: c.Timeout + leaseMargin,
 		log: d.Log.With(zap.String("check", c.Name)), again: make(chan struct{}, 1), results: make(chan result, c.Limits.Concurrency),
 		private: map[string]bool{}}
+	if before != nil { // it knows the pool's time, and whom it probes
+		r.pool, r.gate = before.pool, before.gate
+	}
 	r.guardian = newGuardian(r)
 	r.work, r.stop = context.WithCancel(context.Background())
 	if c.Control {
@@ -85,7 +92,7 @@ func newRunner(d *Daemon, c Check) (*runner, error) {
 // tick is one firing of the scheduler: the heartbeat of this daemon, and a claim. Cron
 // fires on whole seconds everywhere; each daemon has a moment of its own after that.
 func (r *runner) tick(ctx context.Context) {
-	pause(ctx, scatter(r.Name, r.Tick/2))
+	pause(ctx, scatter(r.Name, r.every/2))
 	r.contain("tick", r.check.Name, func() {
 		r.claim(ctx, true)
 		r.report()
@@ -123,7 +130,7 @@ func (r *runner) listen(ctx context.Context) {
 func (r *runner) claim(ctx context.Context, always bool) {
 	r.claiming.Lock()
 	defer r.claiming.Unlock()
-	if !r.health.ready() || ctx.Err() != nil {
+	if !r.ready(ctx) {
 		return
 	}
 	slots := r.reserve()
@@ -135,7 +142,7 @@ func (r *runner) claim(ctx context.Context, always bool) {
 		return
 	}
 	grant, err := r.pool.Claim(ctx, store.Claim{Daemon: r.Name, Slots: slots, Lease: r.lease, PerTick: r.check.Trickle.PerTick,
-		MaxTick: r.check.Trickle.MaxPerTick, Window: r.check.Trickle.Window, Rate: r.check.Limits.Rate, Alive: 3*r.Tick + 2*time.Second})
+		MaxTick: r.check.Trickle.MaxPerTick, Window: r.check.Trickle.Window, Rate: r.check.Limits.Rate, Alive: 3*r.every + 2*time.Second})
 	r.health.heard(err)
 	if err != nil {
 		r.release(slots)
@@ -148,11 +155,8 @@ func (r *runner) claim(ctx context.Context, always bool) {
 	r.left, r.size, r.daemons = grant.Left, grant.Size, grant.Daemons
 	r.short = grant.Left > 0 && len(grant.Leases) == slots
 	r.mu.Unlock()
-	if emptied { // redis came back with nothing: the lists are all there is
-		r.log.Warn("the pool is empty: it is built anew from its lists, as candidates")
-		for _, f := range r.refreshers {
-			f.soon()
-		}
+	if emptied {
+		r.emptied(ctx)
 	}
 	for _, err := range grant.Broken {
 		r.log.Error("record cannot be read", zap.Error(err))
@@ -179,7 +183,7 @@ func (r *runner) reserve() int {
 	defer r.mu.Unlock()
 	most := r.check.Limits.Concurrency
 	if r.wants.Load() > 0 && !r.hungry {
-		most = min(most, max(1, r.Prober.Limit()/len(r.Checks)))
+		most = min(most, max(1, r.Prober.Limit()/int(max(1, r.serving.Load()))))
 	}
 	want := min(most-r.flying, 200)
 	n := r.Prober.Reserve(want)
@@ -213,6 +217,12 @@ func (r *runner) drain(grace time.Duration) {
 	r.probes.Wait()
 	r.undo.Wait()
 	timer.Stop()
+	r.mu.Lock()
+	if r.hungry {
+		r.hungry = false
+		r.wants.Add(-1)
+	}
+	r.mu.Unlock()
 	r.stop()
 	close(r.results)
 }

@@ -86,7 +86,7 @@ func (r *runner) policy() policy.Policy {
 	r.mu.Lock()
 	p.Spread = r.check.spread(r.size)
 	r.mu.Unlock()
-	p.Tick = r.Tick
+	p.Tick = r.every
 	p.Guarded, p.Patience = r.guardian.openMs.Load() > 0, r.guardian.patience()
 	return p
 }
