@@ -28,6 +28,8 @@ type Redis struct {
 	Cluster  []string // host:port of some nodes; nil: no cluster
 	Sentinel *Sentinel
 	TLS      RedisTLS
+
+	AllowEviction bool // run even where maxmemory-policy can drop the pool's keys
 }
 
 // Sentinel names a master that sentinels watch.

@@ -31,6 +31,7 @@ func redisFields(r *redisFile) object {
 		{"password", secretText(&r.password), "Better a reference, or password_file."},
 		{"password_file", anyText(&r.passwordFile), "Relative to $CREDENTIALS_DIRECTORY, or absolute."},
 		{"prefix", anyText(&r.prefix), "First part of every key; no braces."},
+		{"allow_eviction", boolean(&r.allowEviction), "Run even if maxmemory-policy can drop the pool's keys."},
 		{"tls", object{
 			{"enabled", boolean(&r.secure), "TLS to a cluster or sentinels; rediss:// in url says so itself."},
 			{"ca_file", anyText(&r.caFile), "PEM file that rediss:// is verified with; empty: the system's roots."},

@@ -23,7 +23,7 @@ type file struct {
 
 type redisFile struct {
 	url, username, password, passwordFile, prefix, caFile text
-	secure                                                bool
+	secure, allowEviction                                 bool
 	cluster                                               clusterFile
 	sentinel                                              sentinelFile
 }

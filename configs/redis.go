@@ -14,7 +14,7 @@ import (
 // redis makes the address of the server. No message of it holds any part of a URL.
 func (d *decoder) redis(r *redisFile) Redis {
 	out := Redis{Prefix: r.prefix.value, Username: r.username.value, TLS: RedisTLS{Enabled: r.secure || r.caFile.value != "", CAFile: r.caFile.value}}
-	out.Password = d.password(r.password, r.passwordFile, "redis")
+	out.Password, out.AllowEviction = d.password(r.password, r.passwordFile, "redis"), r.allowEviction
 	cluster, sentinel := d.given("redis.cluster"), d.given("redis.sentinel")
 	if cluster {
 		out.Cluster = d.addresses(r.cluster.addresses, "redis.cluster.addresses")

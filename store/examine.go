@@ -176,7 +176,7 @@ func (p *Pool) examine(ctx context.Context, to *health.Pool) {
 			to.Broken = err.Error()
 		}
 	}
-	to.Schema, to.KnownSchemas = schema, []string{"1"}
+	to.Schema, to.Newest = schema, Schema
 	to.NowMs, to.LastCommitMs, to.Eligible = status.Now, status.LastCommitMs, status.States[record.Eligible]
 	for _, n := range status.States {
 		to.Endpoints += n

@@ -53,7 +53,7 @@ func (a *app) endpointsCommand() *cobra.Command {
 }
 
 func (a *app) endpoints(ctx context.Context, s *session, choose *filters, limit int, asJSON bool) error {
-	found, err := a.scan(ctx, s.pool, choose)
+	found, err := a.scan(ctx, s.pool.Discreet(), choose)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ never printed) or, where one endpoint is there, host:port.`,
 }
 
 func (a *app) explain(ctx context.Context, s *session, arg string, asJSON bool) error {
-	id, err := a.resolve(ctx, s.pool, 1, arg)
+	id, err := a.resolve(ctx, s.pool.Discreet(), 1, arg)
 	if err != nil {
 		return err
 	}

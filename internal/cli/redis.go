@@ -128,7 +128,9 @@ var replies = []struct{ sign, words string }{
 	{"AUTH failed", "refuses the password: correct redis.password_file"},
 	{"invalid password", "refuses the password: correct redis.password_file"},
 	{"without any password configured", "has no password, yet one is given: remove it, or set one there"},
-	{"NOPERM", "does not allow this user to do that: widen its ACL (see docs)"},
+	{"NOPERM", "does not allow this user to do that: `proxyward doctor` names what it lacks, configs/redis-acl.conf has all that is needed"},
+	{"The user executing the script can't", "does not allow this user all that a script does: `proxyward doctor` names what it lacks"},
+	{"ACL failure in script", "does not allow this user all that a script does: `proxyward doctor` names what it lacks"},
 	{"LOADING", "is still loading its data: try again in a moment"},
 	{"READONLY", "is a read-only replica: name the master"},
 	{"MISCONF", "refuses writes since it cannot save to disk: mend its disk"},
@@ -136,5 +138,5 @@ var replies = []struct{ sign, words string }{
 	{"DB index is out of range", "has no database of that number: correct the number at the end of the URL"},
 	{"x509: ", "shows a certificate that is not trusted: set redis.tls.ca_file, or correct the host name"},
 	{"first record does not look like a TLS handshake", "does not speak TLS: write redis:// instead of rediss://"},
-	{"MOVED ", "is a node of a cluster, which is not built yet: name a single server"},
+	{"MOVED ", "is a node of a cluster: write redis.cluster with the addresses of some nodes, instead of redis.url"},
 }

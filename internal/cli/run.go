@@ -23,6 +23,7 @@ type runFlags struct {
 	quick               quickFlags
 	logLevel, logFormat string
 	grace               time.Duration
+	allowEviction       bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -46,6 +47,7 @@ leases back and exits with 0; the second exits at once.`,
 	f.quick.add(c)
 	c.Flags().StringVar(&f.logLevel, "log-level", "", "debug, info, warn or error, instead of the configuration's")
 	c.Flags().StringVar(&f.logFormat, "log-format", "", "json or console, instead of the configuration's")
+	c.Flags().BoolVar(&f.allowEviction, "allow-eviction", false, "run even if Redis's maxmemory-policy can drop the pool's keys")
 	c.Flags().DurationVar(&f.grace, "grace", 0, "how long probes in flight may finish after the stop (0: as long as a probe can take)")
 	return c
 }
@@ -77,10 +79,14 @@ func (a *app) daemon(ctx context.Context, f *runFlags) error {
 		return err
 	}
 	defer st.Close()
+	ctx, fit, err := newFitness(at, st, config, f.allowEviction, log).admit(ctx)
+	if err != nil {
+		return err
+	}
 	d := scheduler.NewDaemon(scheduler.Options{Store: st, Prober: prober.New(config.Prober.Concurrency),
 		Checks: config.Checks, Tick: config.Scheduler.Tick, Grace: f.grace, Log: log})
 	log.Info("daemon starts", zap.String("name", d.Name), zap.String("redis", at.name), zap.Int("checks", len(config.Checks)))
-	if err := d.Run(ctx); err != nil {
+	if err := errors.Join(d.Run(ctx), fit()); err != nil {
 		return err
 	}
 	log.Info("daemon stopped")

@@ -116,7 +116,7 @@ func (s *session) statusNames(ctx context.Context, only string) ([]string, error
 }
 
 func (s *session) statusOf(ctx context.Context, name string) (checkJSON, error) {
-	status, err := s.store.Pool(name).Status(ctx)
+	status, err := s.store.Pool(name).Discreet().Status(ctx)
 	if err != nil {
 		return checkJSON{}, err
 	}

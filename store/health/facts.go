@@ -58,8 +58,8 @@ type Pool struct {
 	Endpoints, Eligible int64
 	Daemons             int // live ones
 	NowMs, LastCommitMs int64
-	Schema              string // of the keys, as the pool says; empty: it does not
-	KnownSchemas        []string
+	Schema              string // of the pool, as it says; empty: it does not
+	Newest              int    // the newest schema that this version knows
 
 	OffsetMs, HeldMs int64 // the clock's corrections in all; until when they hold leases
 	BehindMs         int64 // how far the server's clock is behind the pool's time

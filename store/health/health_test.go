@@ -193,7 +193,8 @@ func TestEachTroubleOfAPoolIsFound(t *testing.T) {
 		{"daemons without results", func(p *health.Pool) { p.LastCommitMs = p.NowMs - 16*60_000 }, warning, "daemons", "no result for 16m0s"},
 		{"rechecks that are far apart", func(p *health.Pool) { p.LastCommitMs, p.Recheck = p.NowMs-16*60_000, 10*time.Minute }, fine, "pool", "7 of 9"},
 		{"nobody eligible", func(p *health.Pool) { p.Eligible = 0 }, warning, "pool", "none of its 9 endpoints"},
-		{"another schema", func(p *health.Pool) { p.Schema = "7" }, hurts, "schema", "schema 7; this version knows 1"},
+		{"another schema", func(p *health.Pool) { p.Schema = "7" }, hurts, "schema", "schema 7; this version knows those up to 2"},
+		{"a schema that is none", func(p *health.Pool) { p.Schema = "new" }, hurts, "schema", "schema new"},
 		{"Redis's clock is behind", func(p *health.Pool) { p.BehindMs = 3600_000 }, warning, "clock", "1h0m0s behind"},
 		{"leases are held", func(p *health.Pool) { p.HeldMs = p.NowMs + 25_000 }, warning, "clock", "no lease expires for 25s"},
 		{"a leap today", func(p *health.Pool) { p.HeldMs, p.OffsetMs = p.NowMs-3600_000, -7200_000 }, warning, "clock", "leapt some 1h0m0s ago; the pool's time went on (-2h0m0s in all)"},
@@ -201,7 +202,7 @@ func TestEachTroubleOfAPoolIsFound(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := health.Pool{Name: "c", Configured: true, Exists: true, Endpoints: 9, Eligible: 7, Daemons: 2, NowMs: 1e12, LastCommitMs: 1e12 - 5000,
-				Schema: "1", KnownSchemas: []string{"1"}}
+				Schema: "1", Newest: 2}
 			c.change(&p)
 			findings := health.Judge(health.Facts{Owned: true, Pools: []health.Pool{p}})
 			if c.severity != fine {

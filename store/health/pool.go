@@ -2,8 +2,7 @@ package health
 
 import (
 	"fmt"
-	"slices"
-	"strings"
+	"strconv"
 	"time"
 )
 
@@ -22,9 +21,9 @@ func (p Pool) judge(owned bool) []Finding {
 		found = append(found, warning("pool", "the configuration does not name it: nobody serves it",
 			"name it, or remove it: `proxyward purge --check "+p.Name+"`"))
 	}
-	if p.Schema != "" && !slices.Contains(p.KnownSchemas, p.Schema) {
-		found = append(found, hurts("schema", fmt.Sprintf("its keys have schema %s; this version knows %s", p.Schema, strings.Join(p.KnownSchemas, ", ")),
-			"use the version of proxyward that the daemons have"))
+	if n, err := strconv.Atoi(p.Schema); p.Schema != "" && (err != nil || n > p.Newest) {
+		found = append(found, hurts("schema", fmt.Sprintf("it has schema %s; this version knows those up to %d", p.Schema, p.Newest),
+			"use the version of proxyward that wrote it"))
 	}
 	found = append(found, p.alive(owned)...)
 	return append(found, p.clock())
