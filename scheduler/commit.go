@@ -71,9 +71,11 @@ func (r *runner) commit(ctx context.Context, pending []result) (rest []result) {
 	var changes []store.Change
 	var judged, given []result
 	var returns []store.Return
+	late := 0
 	for _, res := range pending {
 		if time.Since(res.lease.Since) > r.lease+leaseMargin {
-			continue // its lease is long over: somebody else has it
+			late++ // its lease is long over: somebody else has it
+			continue
 		}
 		t, back := r.next(&res)
 		if back {
@@ -84,6 +86,7 @@ func (r *runner) commit(ctx context.Context, pending []result) (rest []result) {
 		changes = append(changes, store.Change{ID: res.lease.ID, Token: res.lease.Token, Old: res.lease.Raw, Transition: t, Guarded: res.guarded})
 		judged = append(judged, res)
 	}
+	r.refused(late)
 	if err := r.pool.GiveBack(ctx, r.lease, returns); err != nil {
 		r.health.heard(err)
 		rest = append(rest, given...) // safe: what was returned comes back as late
@@ -93,7 +96,9 @@ func (r *runner) commit(ctx context.Context, pending []result) (rest []result) {
 	if r.alarming(seen, codes) {
 		r.guardian.look()
 	}
-	r.health.heard(err)
+	if len(changes) > 0 { // else nothing was asked
+		r.health.heard(err)
+	}
 	rest = append(rest, judged[len(codes):]...)
 	return append(rest, r.settle(ctx, judged[:len(codes)], changes, codes)...)
 }
@@ -141,12 +146,17 @@ func (r *runner) settle(ctx context.Context, judged []result, changes []store.Ch
 			}
 		}
 	}
-	if late > 0 {
-		r.log.Warn("late results refused: their leases were over", zap.Int("results", late))
-	}
+	r.refused(late)
 	r.committed.Add(int64(len(codes) - late - len(changed) - len(rest)))
 	r.moved.Add(int64(moved))
 	return append(rest, r.reread(ctx, changed)...)
+}
+
+// refused tells of results that came after their leases were over.
+func (r *runner) refused(late int) {
+	if late > 0 {
+		r.log.Warn("late results refused: their leases were over", zap.Int("results", late))
+	}
 }
 
 // alarming: the guard may have to open, or be able to close.
