@@ -42,6 +42,8 @@ type runner struct {
 
 	claiming sync.Mutex    // one claim at a time
 	sum      sums          // guarded by claiming
+	loaded   bool          // its configuration was told to the pool; guarded by claiming
+	standby  standby       // guarded by claiming
 	again    chan struct{} // ask for a claim between ticks
 	results  chan result
 	probes   sync.WaitGroup
@@ -142,13 +144,16 @@ func (r *runner) claim(ctx context.Context, always bool) {
 		return
 	}
 	grant, err := r.pool.Claim(ctx, store.Claim{Daemon: r.Name, Slots: slots, Lease: r.lease, PerTick: r.check.Trickle.PerTick,
-		MaxTick: r.check.Trickle.MaxPerTick, Window: r.check.Trickle.Window, Rate: r.check.Limits.Rate, Alive: 3*r.every + 2*time.Second})
+		MaxTick: r.check.Trickle.MaxPerTick, Window: r.check.Trickle.Window, Rate: r.check.Limits.Rate, Alive: 3*r.every + 2*time.Second,
+		Fingerprint: r.check.Fingerprint, Loaded: !r.loaded})
 	r.health.heard(err)
 	if err != nil {
 		r.release(slots)
 		return
 	}
 	r.release(slots - len(grant.Leases))
+	r.loaded = true
+	r.standby.heard(r, grant.Daemons == 0)
 	r.guardian.heard(grant.GuardMs)
 	r.mu.Lock()
 	emptied := grant.Size == 0 && r.size > 0

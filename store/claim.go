@@ -22,6 +22,9 @@ type Claim struct {
 	Window  time.Duration
 	Rate    float64       // probes per second of the fleet
 	Alive   time.Duration // a daemon silent for longer is dead
+
+	Fingerprint string // of the check's configuration; empty: not known, and never compared
+	Loaded      bool   // it was loaded just now: it counts from now on
 }
 
 // Lease is the right to probe one endpoint once.
@@ -49,7 +52,7 @@ type Grant struct {
 	Freed   int     // expired leases returned to their lanes
 	Left    int     // due, yet not granted
 	Size    int     // endpoints in the pool
-	Daemons int     // live ones
+	Daemons int     // live ones; 0: this one stands by, for another configuration of the check counts
 	Trickle int     // endpoints the fleet admits per window now
 	GuardMs int64   // pool time since which the guard is open; 0: it is closed
 }
@@ -71,7 +74,8 @@ func (p *Pool) claimCall(c Claim) (names []string, args []any) {
 	names = append([]string{k.endpoints(), k.urls()}, k.lanes()...)
 	names = append(names, k.leases(), k.tokens(), k.admitted(), k.clock(), k.budget(), k.daemons(), k.events(), k.meta())
 	return names, append(p.call(c.Lease), c.Daemon, nonce(), c.Slots, c.PerTick, c.Window.Milliseconds(),
-		strconv.FormatFloat(c.Rate, 'f', -1, 64), c.Alive.Milliseconds(), eventsKept, max(c.PerTick, c.MaxTick))
+		strconv.FormatFloat(c.Rate, 'f', -1, 64), c.Alive.Milliseconds(), eventsKept, max(c.PerTick, c.MaxTick),
+		c.Fingerprint, map[bool]int{true: 1}[c.Loaded])
 }
 
 func (p *Pool) grant(reply []string) (Grant, error) {

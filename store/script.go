@@ -31,7 +31,7 @@ func script(names ...string) *redis.Script {
 
 var (
 	allocateScript = script("allocate")
-	claimScript    = script("args", "clock", "lanes", "expire", "budget", "cohort", "trickle", "due", "fair", "grant", "claim")
+	claimScript    = script("args", "clock", "lanes", "expire", "attend", "budget", "cohort", "trickle", "due", "fair", "grant", "claim")
 	commitScript   = script("args", "clock", "lanes", "cohort", "scores", "item", "move", "refuse", "commit")
 	amendScript    = script("args", "clock", "lanes", "scores", "item", "move", "place", "amend")
 	giveBackScript = script("args", "clock", "lanes", "giveback")

@@ -3,15 +3,15 @@
 --      8 tokens 9 admitted 10 clock 11 budget 12 daemons 13 events 14 meta
 -- ARGV 1-4 as in clock.lua 5 daemon 6 nonce 7 slots 8 per_tick 9 window ms 10 rate per s
 --      11 ms after which a silent daemon is dead 12 events kept 13 max_per_tick
--- Returns {now, freed, due left, records, daemons, trickle, guard open since or 0,
+--      14-15 as in attend.lua
+-- Returns {now, freed, due left, records, daemons, 0 standing by, trickle, guard open since or 0,
 --      id, lane, token, record, url, ...}, all as strings
-local slots, per_tick, window, rate, alive, most = number(7), number(8), number(9), number(10), number(11), number(12) and number(13)
+local slots, per_tick, window, rate, alive, most = number(7), number(8), number(9), number(10), number(11), number(12) and number(15) and number(13)
 local lanes, now, held = lane_keys(3), pool_time(KEYS[10], true)
-local freed = now >= held and expire(KEYS[7], KEYS[8], lanes, now) or 0
-redis.call('ZADD', KEYS[12], int(now), ARGV[5])
-redis.call('ZREMRANGEBYSCORE', KEYS[12], '-inf', '(' .. int(now - alive))
+local live, freed = attend(now, alive), now >= held and expire(KEYS[7], KEYS[8], lanes, now) or 0
+if not live then return {int(now), int(freed), '0', int(redis.call('HLEN', KEYS[1])), '0', '0', '0'} end
 redis.call('ZREMRANGEBYSCORE', KEYS[9], '-inf', '(' .. int(now - window))
-local live, budget, guard = redis.call('ZCARD', KEYS[12]), refill(KEYS[11], now, rate), redis.call('HGET', KEYS[14], 'guard_ms') or '0'
+local budget, guard = refill(KEYS[11], now, rate), redis.call('HGET', KEYS[14], 'guard_ms') or '0'
 most = guard == '0' and math.min(most, math.floor(rate * window / 1000)) or per_tick
 local cohort, ended = math.floor(now / math.max(window, 1)), math.floor((now - ARGV[4]) / math.max(window, 1))
 local limit = learn(KEYS[11], redis.call('ZCOUNT', KEYS[4], '-inf', int(now)), cohort, ended, per_tick, most)
