@@ -52,6 +52,7 @@ func (d *decoder) check(c *checkFile, path string, tick time.Duration) scheduler
 	out := scheduler.Check{
 		Name:        c.Name.value,
 		Fingerprint: c.fingerprint(),
+		Made:        d.made(c),
 		Policy:      policy.Policy{Rise: c.Rise, Fall: c.Fall, Confirm: c.Confirm, Recheck: c.Recheck, Cooldown: c.Cooldown},
 		Trickle:     c.Trickle,
 		Limits:      c.Limits,
@@ -72,6 +73,28 @@ func (d *decoder) check(c *checkFile, path string, tick time.Duration) scheduler
 	}
 	out.Transaction, out.Timeout = transaction, transaction.Timeout()
 	return out
+}
+
+// made is all that a check was made of, the files it names too.
+func (d *decoder) made(c *checkFile) any {
+	requests := []*requestFile{&c.Request}
+	for i := range c.Steps {
+		requests = append(requests, &c.Steps[i].Request)
+	}
+	var files [][]byte
+	for _, r := range requests {
+		for _, t := range []tlsFile{r.TLS, r.ProxyTLS} {
+			if t.CAFile.value != "" {
+				pem, _ := d.env.ReadFile(t.CAFile.value) // that it cannot be read is told elsewhere
+				files = append(files, pem)
+			}
+		}
+	}
+	type of struct {
+		check checkFile
+		files [][]byte
+	}
+	return of{*c, files}
 }
 
 // spec is the transaction of a check.

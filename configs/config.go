@@ -15,6 +15,8 @@ type Config struct {
 	Log       Log
 	Checks    []scheduler.Check // at least one; names are unique
 
+	picture picture // for Differences
+
 	// Warnings are sentences for the operator: what he set and this version does not act on.
 	Warnings []string
 }

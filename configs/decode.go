@@ -25,6 +25,7 @@ func newDecoder(file string, env Env) *decoder {
 type value interface {
 	read(d *decoder, n *node, path string)
 	schema() schema
+	show(p picture, path string)
 }
 
 // field is one line of the table of fields.

@@ -47,7 +47,7 @@ func Parse(name string, yaml []byte, env Env) (*Config, error) {
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	c.Warnings = d.warnings(&f)
+	c.Warnings, c.picture = d.warnings(&f), draw(&f)
 	return c, nil
 }
 
@@ -62,6 +62,7 @@ func Default(list, target string) (*Config, error) {
 	c.Name, c.Request.URL, c.Endpoints = plain("default"), plain(target), []sourceFile{source}
 	f.checks = []checkFile{c}
 	config := d.build(&f)
+	config.picture = draw(&f)
 	for i := range d.list {
 		if flag, ok := flags[d.list[i].Path]; ok {
 			d.list[i].Path = flag
