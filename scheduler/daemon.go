@@ -56,6 +56,7 @@ func NewDaemon(o Options) *Daemon {
 		o.Log = zap.NewNop()
 	}
 	d := &Daemon{Options: o, health: newHealth(o.Log), every: o.Tick, services: map[string]*service{}}
+	d.health.again = d.claimAll
 	if o.Prober.OnPanic == nil {
 		o.Prober.OnPanic = func(id string, value any, stack []byte) { d.caught("probe", id, value, stack) }
 	}
@@ -134,6 +135,15 @@ func (d *Daemon) leave(services map[string]*service) {
 			d.Log.Warn("could not leave the fleet; the others notice within seconds", zap.Error(err))
 			return
 		}
+	}
+}
+
+// claimAll makes every check claim now, without waiting for the tick.
+func (d *Daemon) claimAll() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.services {
+		s.claimAgain()
 	}
 }
 

@@ -28,21 +28,22 @@ func (d *Daemon) caught(what, name string, value any, stack []byte) {
 }
 
 const (
-	firstPause = time.Second
+	firstPause = 500 * time.Millisecond
 	longPause  = 30 * time.Second
+	patience   = 4 // a pause is the absence so far over this: what a failover takes grows by a quarter at most
 )
 
 // health knows whether Redis answers, tells each change once, and says when to try again.
 type health struct {
 	log   *zap.Logger
 	first chan struct{} // closed when it answered for the first time
+	again func()        // called when Redis may be asked anew; nil: nobody waits for it
 
 	mu        sync.Mutex
 	heardOnce bool
 	away      time.Time       // since when; zero: it answers
 	told      map[string]bool // reasons of this absence that were told
-	pause     time.Duration
-	next      time.Time // no attempt before this
+	next      time.Time       // no attempt before this
 }
 
 func newHealth(log *zap.Logger) *health { return &health{log: log, first: make(chan struct{})} }
@@ -72,19 +73,27 @@ func (h *health) heard(err error) {
 	switch {
 	case err == nil && !h.away.IsZero():
 		h.log.Info("redis is back", zap.Duration("after", now.Sub(h.away).Round(time.Millisecond)))
-		h.away, h.pause, h.next = time.Time{}, 0, time.Time{}
+		h.away, h.next = time.Time{}, time.Time{}
 	case err != nil && h.away.IsZero():
 		h.log.Error("redis is away: workers go on with the set as it is; trying again, at most every 30 s",
 			zap.Error(err), zap.String("what to do", remedy(err)))
-		h.away, h.told, h.pause = now, map[string]bool{remedy(err): true}, firstPause
-		h.next = now.Add(jittered(h.pause))
+		h.away, h.told = now, map[string]bool{remedy(err): true}
+		h.hold(now, firstPause)
 	case err != nil && !now.Before(h.next):
 		if why := remedy(err); !h.told[why] {
 			h.log.Error("redis is still away, now for another reason", zap.Error(err), zap.String("what to do", why))
 			h.told[why] = true
 		}
-		h.pause = min(2*h.pause, longPause)
-		h.next = now.Add(jittered(h.pause))
+		h.hold(now, min(max(firstPause, now.Sub(h.away)/patience), longPause))
+	}
+}
+
+// hold lets nobody ask for a while. h.mu is held.
+func (h *health) hold(now time.Time, d time.Duration) {
+	d = jittered(d)
+	h.next = now.Add(d)
+	if h.again != nil {
+		time.AfterFunc(d, h.again)
 	}
 }
 

@@ -53,12 +53,13 @@ var refusals = []string{
 }
 
 const (
-	refusedTries = 6
-	refusedPause = 50 * time.Millisecond // doubled each time: 1.5 s in all
+	refusedPause  = 50 * time.Millisecond // doubled each time
+	refusedMost   = 200 * time.Millisecond
+	refusedWithin = 1500 * time.Millisecond // no try begins later
 )
 
-// run runs a script. It is sent again only where the server says that it did not run it:
-// for want of the script, or by one of the refusals.
+// run runs a script. It is sent again only where it did not run: the server says so, for
+// want of the script or by one of the refusals, or there was no connection to send it on.
 func (p *Pool) run(ctx context.Context, s *redis.Script, keys []string, args []any) (cmd *redis.Cmd) {
 	p.again(ctx, func() error {
 		cmd = s.Run(ctx, once{p.client}, keys, args...)
@@ -69,10 +70,11 @@ func (p *Pool) run(ctx context.Context, s *redis.Script, keys []string, args []a
 
 // again tries until the server no longer refuses, and returns the last error.
 func (p *Pool) again(ctx context.Context, try func() error) error {
-	for n, wait := 1, refusedPause; ; n, wait = n+1, 2*wait {
+	began := time.Now()
+	for wait := refusedPause; ; wait = min(2*wait, refusedMost) {
 		err := try()
 		p.reload(ctx, err)
-		if n == refusedTries || !refused(err) {
+		if time.Since(began)+wait > refusedWithin || !refused(err) && !unsent(err) {
 			return err
 		}
 		select {
@@ -93,6 +95,13 @@ func refused(err error) bool {
 		}
 	}
 	return false
+}
+
+// unsent reports whether there was no connection to send the script on: the server is
+// away, or another one has its place and the client is about to learn which.
+func unsent(err error) bool {
+	var network *net.OpError
+	return errors.As(err, &network) && network.Op == "dial"
 }
 
 // reload makes a cluster client look who has the slots now: by itself it does so once a

@@ -23,7 +23,7 @@ redis: {url: "REDIS"}
 admin: {listen: ""}
 checks:
   - name: c
-    request: {url: "http://target.example/catalogue", timeout: 2s}
+    request: {url: "http://target.example/catalogue", timeout: 4s}
     expect: {status: [200], body_contains: ["the catalogue"]}
     endpoints: [{file: "LIST"}]
     recheck: 1s
@@ -32,7 +32,7 @@ checks:
 `
 
 const (
-	clockLease = 12 * time.Second // timeout and margin of clockYAML
+	clockLease = 14 * time.Second // timeout and margin of clockYAML
 	goodOnes   = 10               // the first of the farm; the others are refused, tried and refused again
 	clockFarm  = 70
 )

@@ -94,7 +94,7 @@ func TestASuspendedMachineAndADaemonThatSeesALeapFirst(t *testing.T) {
 	testenv.Eventually(t, 10*time.Second, "good ones are being probed", func() bool { return len(x.probing()) >= goodOnes*3/4 })
 	suspended.signal(syscall.SIGSTOP)
 	release()
-	const asleep = 14 * time.Second
+	const asleep = clockLease + 2*time.Second
 	time.Sleep(asleep)
 	its.StoodStill(t, asleep)
 	suspended.signal(syscall.SIGCONT)

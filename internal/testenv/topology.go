@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -141,4 +142,67 @@ func ask(n Node, args ...any) string {
 		return "error: " + err.Error()
 	}
 	return strings.Trim(fmt.Sprint(reply), "[]")
+}
+
+// Do sends one command to the node and returns its reply as text.
+func (n Node) Do(t testing.TB, args ...any) string {
+	t.Helper()
+	return do(t, n, args...)
+}
+
+// Master is the one of the servers that the sentinel takes for the master now.
+func Master(t testing.TB, sentinel Node, servers []Node) (at int) {
+	t.Helper()
+	host, port, _ := strings.Cut(sentinel.Do(t, "sentinel", "get-master-addr-by-name", SentinelMaster), " ")
+	at = slices.IndexFunc(servers, func(n Node) bool { return n.Addr == host+":"+port })
+	if at < 0 {
+		t.Fatalf("the master is %s:%s, which is none of %v", host, port, Addrs(servers))
+	}
+	return at
+}
+
+// Slot is the slot of a key, and the node of a fresh Cluster that has it.
+func Slot(t testing.TB, nodes []Node, key string) (slot, at int) {
+	t.Helper()
+	slot, err := strconv.Atoi(nodes[0].Do(t, "cluster", "keyslot", key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slot, max(0, slot-1) / 5461 // as Cluster deals them out
+}
+
+// MoveSlot moves a slot to another master while it is in use, as an operator's tools do:
+// key by key, with a pause after each.
+func MoveSlot(t testing.TB, nodes []Node, slot, from, to int, pause time.Duration) {
+	t.Helper()
+	source, target := nodes[from], nodes[to]
+	sourceID, targetID := source.Do(t, "cluster", "myid"), target.Do(t, "cluster", "myid")
+	target.Do(t, "cluster", "setslot", slot, "importing", sourceID)
+	source.Do(t, "cluster", "setslot", slot, "migrating", targetID)
+	host, port, _ := strings.Cut(target.Addr, ":")
+	for {
+		key := source.Do(t, "cluster", "getkeysinslot", slot, 1)
+		if key == "" {
+			break
+		}
+		source.Do(t, "migrate", host, port, key, 0, 5000)
+		time.Sleep(pause)
+	}
+	for _, n := range []Node{target, source} { // the target first: else nobody has it for a moment
+		n.Do(t, "cluster", "setslot", slot, "node", targetID)
+	}
+}
+
+// Promote makes the sentinels put another server in the master's place, as for maintenance.
+func Promote(t testing.TB, sentinel Node, servers []Node) {
+	t.Helper()
+	before := Master(t, sentinel, servers)
+	asked := time.Time{}
+	Eventually(t, 60*time.Second, "another master", func() bool {
+		if time.Since(asked) > 5*time.Second { // it gives up when no replica is well enough for the moment
+			ask(sentinel, "sentinel", "failover", SentinelMaster)
+			asked = time.Now()
+		}
+		return Master(t, sentinel, servers) != before
+	})
 }
