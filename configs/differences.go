@@ -66,7 +66,7 @@ func (l list[T]) show(p picture, path string) {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if c, is := any(&(*l.to)[i]).(*checkFile); is {
 			at = fmt.Sprintf("%s[%s]", path, c.Name.value)
-			p[at] = shown{}
+			p[at] = shown{is: "a check"}
 		}
 		l.fields(&(*l.to)[i]).show(p, at)
 	}
