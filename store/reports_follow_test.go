@@ -210,7 +210,7 @@ func TestWhatIsWorthNothingAnyMoreIsForgotten(t *testing.T) {
 			apply(t, p, store.ReportChange{Endpoint: id(i), Entries: []string{r.Entry}, Next: "n", EndsMs: ends + int64(i)*60_000})
 		}
 		at.report(t, id(2), "failed", "w", 9)
-		apply(t, p, store.ReportChange{Endpoint: id(2), Entries: []string{reports(t, p, "a")[0].Entry}, Old: "n", Next: "", EndsMs: 1})
+		apply(t, p, store.ReportChange{Endpoint: id(2), Entries: []string{reports(t, p, "a")[0].Entry}, Old: "n", Next: "", EndsMs: 1 << 45})
 		left := func() (n int64) {
 			reports(t, p, "a")
 			if hash, set := at.raw.HLen(t.Context(), at.key("reported")).Val(), at.raw.ZCard(t.Context(), at.key("suspects")).Val(); hash != set {

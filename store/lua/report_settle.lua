@@ -2,7 +2,7 @@
 -- still(k)           -> 0 all is as it was judged; 1 an entry is not pending any more: somebody applied
 --                      it; 2 what it was judged on has changed
 -- settle(k)          acknowledges and counts
--- remember(k, state, now) keeps what reports of the endpoint came to so far; '' nothing
+-- remember(k, state) keeps what reports of the endpoint came to so far; '' nothing
 -- count(word)        adds one
 local function count(word, n) redis.call('HINCRBY', KEYS[7], 'reports:' .. word, n or 1) end
 
@@ -25,10 +25,11 @@ end
 
 local function remember(k, state)
   if state == ARGV[k + 4] then return end
-  redis.call('HSET', KEYS[9], ARGV[k], state)
-  redis.call('ZADD', KEYS[10], ARGV[k + 7], ARGV[k])
   if state == '' then
     redis.call('HDEL', KEYS[9], ARGV[k])
     redis.call('ZREM', KEYS[10], ARGV[k])
+  else
+    redis.call('HSET', KEYS[9], ARGV[k], state)
+    redis.call('ZADD', KEYS[10], ARGV[k + 7], ARGV[k])
   end
 end
