@@ -64,7 +64,12 @@ func storeAs(t *testing.T, user, url string) *store.Store {
 
 // refused says whether the server denied the command, by the words of all versions.
 func refused(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "NOPERM") || strings.Contains(err.Error(), "The user executing the script can't"))
+	for _, words := range []string{"NOPERM", "The user executing the script can't", "ACL failure in script"} {
+		if err != nil && strings.Contains(err.Error(), words) {
+			return true
+		}
+	}
+	return false
 }
 
 // may holds each command, its words split at spaces, with ^ for one inside a word, against what the

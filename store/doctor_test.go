@@ -280,7 +280,7 @@ func TestDoctorAsksTheSentinels(t *testing.T) {
 	t.Parallel()
 	_, sentinels := testenv.Sentinels(t)
 	s := openStore(t, store.Address{Sentinel: store.Sentinel{Master: testenv.SentinelMaster, Addresses: testenv.Addrs(sentinels)}})
-	says(t, diagnosed(t, s, store.Looking{}), health.OK, "sentinel", "3 sentinels answer, and could fail over")
+	says(t, diagnosed(t, s, store.Looking{}), health.OK, "sentinel", "of 3 sentinels all answer, and could fail over")
 	sentinels[2].Kill()
 	says(t, diagnosed(t, s, store.Looking{}), health.Warning, "sentinel", "2 of 3 sentinels answer")
 	sentinels[1].Kill()

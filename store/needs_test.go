@@ -105,3 +105,12 @@ func TestTheACLAllowsTheNeedsAndNoMore(t *testing.T) {
 	around := []string{"client|setname", "cluster|info", "cluster|shards", "cluster|slots", "discard", "info", "script|exists"}
 	differ(t, "needs", append(names(scriptNeeds, directNeeds), around...), allowed)
 }
+
+// What doctor says of volatile policies stands on this: nothing gives a key an expiry.
+func TestNoKeyOfAPoolExpires(t *testing.T) {
+	for _, name := range names(scriptNeeds, directNeeds) {
+		if strings.Contains(name, "expire") || slices.Contains([]string{"set", "setex", "psetex", "getex", "hsetex", "restore"}, name) {
+			t.Errorf("%s can set an expiry", name)
+		}
+	}
+}

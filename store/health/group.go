@@ -66,7 +66,7 @@ func (w Watch) judge() Finding {
 	case w.Answered < w.Asked:
 		return warning("sentinel", fmt.Sprintf("%d of %d sentinels answer", w.Answered, w.Asked), mend)
 	}
-	return ok("sentinel", "%d sentinels answer, and could fail over", w.Answered)
+	return ok("sentinel", "of %d sentinels all answer, and could fail over", w.Answered)
 }
 
 // span is a duration for people.
