@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -117,6 +118,13 @@ func (f *Farm) HitsOf(proxy string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.hits[proxy])
+}
+
+// HitsAt are the times at which one proxy was asked since the last Reset.
+func (f *Farm) HitsAt(proxy string) []time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.hits[proxy])
 }
 
 // Overlaps names the proxies that were asked while they still answered another request,
