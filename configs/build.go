@@ -15,7 +15,7 @@ import (
 // build makes the configuration of what was read, and notes what does not go together.
 func (d *decoder) build(f *file) *Config {
 	c := &Config{
-		Redis: d.redis(&f.redis), Scheduler: f.scheduler, Prober: f.prober, Admin: d.admin(&f.admin), Log: f.log,
+		Redis: d.redis(&f.redis), Scheduler: f.scheduler, Prober: f.prober, Admin: d.admin(&f.admin), Log: f.log, Reload: f.reload,
 	}
 	if len(f.checks) == 0 {
 		d.wrong("checks", "no check: write at least one, with a name, request.url and endpoints")

@@ -13,6 +13,7 @@ type Config struct {
 	Prober    Prober
 	Admin     Admin
 	Log       Log
+	Reload    Reload
 	Checks    []scheduler.Check // at least one; names are unique
 
 	picture picture // for Differences
@@ -62,6 +63,11 @@ type Prober struct {
 type Admin struct {
 	Listen    string // host:port, or unix: and a path; empty: none
 	TokenFile string
+}
+
+// Reload says when the configuration is read again, beside SIGHUP.
+type Reload struct {
+	Watch bool // when the file changes
 }
 
 // Log says what the daemon writes on standard error.

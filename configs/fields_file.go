@@ -20,6 +20,9 @@ func fileFields(f *file) object {
 			{"level", word(&f.log.Level, "debug", "info", "warn", "error"), "The least important message that is written."},
 			{"format", word(&f.log.Format, "json", "console"), "How messages are written."},
 		}, "What goes to standard error."},
+		{"reload", object{
+			{"watch", boolean(&f.reload.Watch), "Reload when this file changes, not only at SIGHUP."},
+		}, "When the configuration is read again."},
 		{"checks", list[checkFile]{&f.checks, checkDefaults, checkFields}, "One check governs one pool."},
 	}
 }

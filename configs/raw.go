@@ -18,6 +18,7 @@ type file struct {
 	prober    Prober
 	admin     adminFile
 	log       Log
+	reload    Reload
 	checks    []checkFile
 }
 

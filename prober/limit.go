@@ -19,31 +19,29 @@ const (
 
 const waits = "/sched/latencies:seconds" // a histogram kept by the Go runtime
 
-// limiter decides how many probes may be in flight, between leastLimit and most.
+// limiter decides how many probes may be in flight, from leastLimit up. The zero value works.
 type limiter struct {
-	most   int
 	sample []metrics.Sample
 	before []uint64
 }
 
-func newLimiter(most int) *limiter {
-	return &limiter{most: most, sample: []metrics.Sample{{Name: waits}}}
-}
-
-// next is the limit for the next moment; busy says whether the present one was reached.
-func (l *limiter) next(limit int, busy bool) int {
+// next is the limit for the next moment, most at most; busy says whether the present one was reached.
+func (l *limiter) next(limit int, busy bool, most int) int {
 	wait := l.wait()
 	switch {
 	case wait > longWait:
-		return max(min(leastLimit, l.most), limit*7/10)
+		return max(min(leastLimit, most), limit*7/10)
 	case wait < shortWait && busy:
-		return min(l.most, limit+limit/4+1)
+		return min(most, limit+limit/4+1)
 	}
 	return limit
 }
 
 // wait is what nine of ten goroutines waited at most for a processor since the last call.
 func (l *limiter) wait() time.Duration {
+	if l.sample == nil {
+		l.sample = []metrics.Sample{{Name: waits}}
+	}
 	metrics.Read(l.sample)
 	if l.sample[0].Value.Kind() != metrics.KindFloat64Histogram {
 		return 0

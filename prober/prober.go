@@ -38,9 +38,9 @@ func New(concurrency int) *Prober {
 // Heart watches until ctx ends whether this process gets to run, and adjusts how many
 // probes are let in.
 func (p *Prober) Heart(ctx context.Context) {
-	l := newLimiter(p.most)
-	p.setLimit(func(int, bool) int { return min(firstLimit, p.most) })
-	defer p.setLimit(func(int, bool) int { return p.most })
+	var l limiter
+	p.setLimit(func(int, bool, int) int { return min(firstLimit, p.most) })
+	defer p.setLimit(func(int, bool, int) int { return p.most })
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	adjusted := time.Now()
@@ -59,11 +59,11 @@ func (p *Prober) Heart(ctx context.Context) {
 	}
 }
 
-func (p *Prober) setLimit(next func(limit int, busy bool) int) {
+func (p *Prober) setLimit(next func(limit int, busy bool, most int) int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.limit
-	p.limit = next(p.limit, p.reached)
+	p.limit = next(p.limit, p.reached, p.most)
 	p.reached = p.taken >= p.limit
 	if p.limit > before {
 		p.tell()
@@ -89,6 +89,18 @@ func (p *Prober) take(n int) int {
 	p.taken += got
 	p.reached = p.reached || p.taken >= p.limit
 	return got
+}
+
+// Resize changes how many probes may run at once; those that run go on.
+func (p *Prober) Resize(concurrency int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.most == concurrency {
+		return
+	}
+	p.most = concurrency
+	p.limit = min(p.limit, concurrency)
+	p.tell()
 }
 
 // Limit is how many slots the processor can serve now.

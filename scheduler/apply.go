@@ -1,7 +1,9 @@
 package scheduler
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -72,6 +74,13 @@ func (d *Daemon) Ticked() time.Duration {
 
 // Heard is closed once Redis has answered for the first time.
 func (d *Daemon) Heard() <-chan struct{} { return d.health.first }
+
+// Names are the checks it serves, sorted.
+func (d *Daemon) Names() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.services))
+}
 
 // TickEvery is the time between ticks.
 func (d *Daemon) TickEvery() time.Duration {

@@ -3,6 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"proxyward/store/record"
 )
 
 // Events reads up to n entries of the events stream after the id `after` ("0": from the
@@ -23,4 +27,15 @@ func (p *Pool) Events(ctx context.Context, after string, n int64) (events []map[
 		last = after
 	}
 	return events, last, nil
+}
+
+// Tell writes an event about the check as a whole: endpoint *, by the operator.
+func (p *Pool) Tell(ctx context.Context, reason, detail string) error {
+	err := p.client.XAdd(ctx, &redis.XAddArgs{Stream: p.keys.events(), MaxLen: eventsKept, Approx: true, Values: []any{
+		"endpoint", "*", "from", "", "to", "", "stage", "", "reason", reason, "blame", "", "by", string(record.ByOperator),
+		"pause_ms", 0, "detail", detail, "at_ms", p.Now(), "probe", ""}}).Err()
+	if err != nil {
+		return fmt.Errorf("tell an event: %w", err)
+	}
+	return nil
 }

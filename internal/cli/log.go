@@ -11,12 +11,15 @@ import (
 	"proxyward/internal/cli/screen"
 )
 
-// newLog is the daemon's log on standard error: JSON for machines, console for people.
-func (a *app) newLog(level, format string) (*zap.Logger, error) {
-	at, err := zapcore.ParseLevel(level)
+// newLog is the daemon's log on standard error: JSON for machines, console for people. Its
+// level can be changed.
+func (a *app) newLog(level, format string) (*zap.Logger, zap.AtomicLevel, error) {
+	at := zap.NewAtomicLevel()
+	first, err := levelOf(level)
 	if err != nil {
-		return nil, fmt.Errorf("no log level %q: use debug, info, warn or error", level)
+		return nil, at, err
 	}
+	at.SetLevel(first)
 	e := zap.NewProductionEncoderConfig()
 	e.TimeKey, e.EncodeTime = "at", zapcore.RFC3339NanoTimeEncoder
 	e.EncodeDuration = zapcore.StringDurationEncoder
@@ -33,9 +36,17 @@ func (a *app) newLog(level, format string) (*zap.Logger, error) {
 		e.ConsoleSeparator = "  "
 		encoder = zapcore.NewConsoleEncoder(e)
 	default:
-		return nil, fmt.Errorf("no log format %q: use json or console", format)
+		return nil, at, fmt.Errorf("no log format %q: use json or console", format)
 	}
-	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(writeSyncer{a.err}), at)), nil
+	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(writeSyncer{a.err}), at)), at, nil
+}
+
+func levelOf(word string) (zapcore.Level, error) {
+	level, err := zapcore.ParseLevel(word)
+	if err != nil {
+		return level, fmt.Errorf("no log level %q: use debug, info, warn or error", word)
+	}
+	return level, nil
 }
 
 // writeSyncer writes at once; there is nothing to flush.

@@ -58,7 +58,7 @@ func (a *app) daemon(ctx context.Context, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	log, err := a.newLog(config.Log.Level, config.Log.Format)
+	log, level, err := a.newLog(config.Log.Level, config.Log.Format)
 	if err != nil {
 		return err
 	}
@@ -83,10 +83,11 @@ func (a *app) daemon(ctx context.Context, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	d := scheduler.NewDaemon(scheduler.Options{Store: st, Prober: prober.New(config.Prober.Concurrency),
+	p := prober.New(config.Prober.Concurrency)
+	d := scheduler.NewDaemon(scheduler.Options{Store: st, Prober: p,
 		Checks: config.Checks, Tick: config.Scheduler.Tick, Grace: f.grace, Log: log})
 	log.Info("daemon starts", zap.String("name", d.Name), zap.String("redis", at.name), zap.Int("checks", len(config.Checks)))
-	if err := errors.Join(d.Run(ctx), fit()); err != nil {
+	if err := errors.Join(serve(ctx, &reloader{app: a, flags: f, daemon: d, prober: p, store: st, level: level, log: log, config: config}), fit()); err != nil {
 		return err
 	}
 	log.Info("daemon stopped")

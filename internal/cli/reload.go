@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.uber.org/zap"
+
+	"proxyward/configs"
+	"proxyward/prober"
+	"proxyward/scheduler"
+	"proxyward/store"
+)
+
+// watchEvery is how often the file is looked at, where it is watched.
+const watchEvery = 2 * time.Second
+
+// reloader takes a changed configuration into the running daemon. A bad file changes nothing.
+type reloader struct {
+	*app
+	flags  *runFlags
+	daemon *scheduler.Daemon
+	prober *prober.Prober
+	store  *store.Store
+	level  zap.AtomicLevel
+	log    *zap.Logger
+	config *configs.Config // that is in force
+}
+
+// run reloads at SIGHUP and, where the configuration says so, when the file changes, until
+// ctx ends.
+func (r *reloader) run(ctx context.Context, around func(reload func())) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	look := time.NewTicker(watchEvery)
+	defer look.Stop()
+	seen := r.stamp()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+		case <-look.C:
+			now := r.stamp()
+			if !r.config.Reload.Watch || now == seen {
+				continue
+			}
+		}
+		seen = r.stamp()
+		around(func() { r.reload(ctx) })
+	}
+}
+
+// stamp tells versions of the file apart; empty where there is none.
+func (r *reloader) stamp() string {
+	path := r.flags.config
+	if path == "" {
+		path = defaultConfig
+	}
+	i, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(i.ModTime(), i.Size())
+}
+
+// reload reads and validates the whole, says what differs, and swaps.
+func (r *reloader) reload(ctx context.Context) {
+	config, _, err := r.runConfig(r.flags)
+	if err == nil {
+		err = r.daemon.Apply(config.Checks, config.Scheduler.Tick)
+	}
+	if err != nil {
+		r.refused(ctx, err)
+		return
+	}
+	differences := config.Differences(r.config)
+	for _, d := range differences {
+		if atOnce(d) {
+			r.log.Info("configuration changed", zap.String("what", d))
+		} else {
+			r.log.Warn("configuration changed, but this takes effect at the next start only", zap.String("what", d))
+		}
+	}
+	for _, w := range config.Warnings {
+		r.log.Warn(w)
+	}
+	r.prober.Resize(config.Prober.Concurrency)
+	if level, err := levelOf(config.Log.Level); err == nil {
+		r.level.SetLevel(level)
+	}
+	r.config = config
+	r.log.Info("configuration reloaded", zap.Int("differences", len(differences)))
+}
+
+// atOnce reports whether a difference takes effect without a restart.
+func atOnce(difference string) bool {
+	for _, fixed := range []string{"redis.", "admin.", "log.format"} {
+		if strings.HasPrefix(difference, fixed) {
+			return false
+		}
+	}
+	return true
+}
+
+// refused says what is wrong with the new configuration, in the log and in each pool's events.
+func (r *reloader) refused(ctx context.Context, err error) {
+	var faults *configs.Faults
+	if errors.As(err, &faults) {
+		for _, one := range faults.List {
+			r.log.Error("configuration refused: the old one stays", zap.String("fault", one.String()))
+		}
+	} else {
+		r.log.Error("configuration refused: the old one stays", zap.Error(err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	for _, c := range r.config.Checks {
+		if err := r.store.Pool(c.Name).Tell(ctx, "reload_refused", "the new configuration is refused: the old one stays"); err != nil {
+			return // redis is away; the log has it
+		}
+	}
+}
+
+// serve runs the daemon until ctx ends, with what surrounds it: reloads, and systemd.
+func serve(ctx context.Context, r *reloader) error {
+	n := &notifier{daemon: r.daemon, store: r.store, log: r.log}
+	ctx, cancel := context.WithCancel(ctx)
+	var around sync.WaitGroup
+	around.Go(func() { n.run(ctx) })
+	around.Go(func() { r.run(ctx, n.reloading) })
+	err := r.daemon.Run(ctx)
+	cancel()
+	around.Wait()
+	return err
+}
