@@ -11,7 +11,8 @@ import (
 	"proxyward/internal/cli/screen"
 )
 
-// newLog is the daemon's log on standard error: JSON for machines, console for people. Its
+// newLog is the daemon's log on standard error: JSON for machines, console for people, and
+// fields of its own where that is systemd's journal. Its
 // level can be changed.
 func (a *app) newLog(level, format string) (*zap.Logger, zap.AtomicLevel, error) {
 	at := zap.NewAtomicLevel()
@@ -23,6 +24,9 @@ func (a *app) newLog(level, format string) (*zap.Logger, zap.AtomicLevel, error)
 	e := zap.NewProductionEncoderConfig()
 	e.TimeKey, e.EncodeTime = "at", zapcore.RFC3339NanoTimeEncoder
 	e.EncodeDuration = zapcore.StringDurationEncoder
+	if inJournal() && format == "json" {
+		return zap.New(newJournalCore(at)), at, nil
+	}
 	var encoder zapcore.Encoder
 	switch format {
 	case "json":
