@@ -64,7 +64,7 @@ func (p *reporting) round(ctx context.Context) {
 		p.log.Warn("a report's id lies far in the future: the stream of reports is made anew, and what was in it is lost")
 		p.fault(ctx, p.pool.RenewReports(ctx))
 	}
-	if time.Since(p.tidied) > readersTidied && p.faults == 0 && p.health.ready() {
+	if time.Since(p.tidied) > readersTidied && p.faults == 0 && p.ready(ctx) {
 		p.tidied = time.Now()
 		p.fault(ctx, p.pool.LeaveReports(ctx, ""))
 	}
@@ -76,7 +76,7 @@ const reportBatch = 200
 
 // takeAll reads and applies batches until one is not full.
 func (p *reporting) takeAll(ctx context.Context, came *outcome) error {
-	for n, full := 0, true; full && n < reportRounds && ctx.Err() == nil && p.health.ready(); n++ {
+	for n, full := 0, true; full && n < reportRounds && p.ready(ctx); n++ {
 		batch, now, err := p.pool.ReadReports(ctx, p.Name)
 		if err != nil {
 			return err

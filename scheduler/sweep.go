@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -22,9 +23,12 @@ const (
 	firstSweep = time.Minute // after the sources had their first refresh
 )
 
-// sweeper ends holds whose time is over, forgets what has long been retired, and takes
-// sources that left the configuration off the endpoints they listed.
+// sweeper ends holds whose time is over, forgets what has long been retired, takes sources
+// that left the configuration off the endpoints they listed, and mends what is broken.
 func (r *runner) sweeper(ctx context.Context) {
+	var mending sync.WaitGroup
+	mending.Go(func() { r.mendLoop(ctx) })
+	defer mending.Wait()
 	holds, sweep := time.NewTicker(holdsEvery), time.NewTimer(firstSweep)
 	defer holds.Stop()
 	defer sweep.Stop()
@@ -41,9 +45,9 @@ func (r *runner) sweeper(ctx context.Context) {
 	}
 }
 
-// quietly runs housekeeping while Redis answers.
+// quietly runs housekeeping while Redis answers and the pool is one that can be worked on.
 func (r *runner) quietly(ctx context.Context, f func(context.Context) error) {
-	if r.health.ready() {
+	if r.ready(ctx) {
 		r.health.heard(f(ctx))
 	}
 }

@@ -93,7 +93,7 @@ func (p *Pool) mend(ctx context.Context, entries []Entry, now int64) (found []Vi
 		entries, _, err = p.Look(ctx, moved)
 	}
 	if err == nil && lost {
-		err = p.relist(ctx)
+		err = p.Relist(ctx)
 	}
 	return found, err
 }
@@ -153,8 +153,9 @@ func (p *Pool) rename(ctx context.Context, e Entry) error {
 	return err
 }
 
-// relist has all sources read anew, so that what was lost comes back if they name it.
-func (p *Pool) relist(ctx context.Context) error {
+// Relist forgets which versions of their lists the sources had applied: they are read anew,
+// and what was lost comes back if a list names it.
+func (p *Pool) Relist(ctx context.Context) error {
 	meta, err := p.client.HGetAll(ctx, p.keys.meta()).Result()
 	if err != nil {
 		return fmt.Errorf("have sources read again: %w", err)

@@ -15,6 +15,7 @@ import (
 type Sweep struct {
 	pool   *Pool
 	mend   bool
+	last   int // part
 	part   int
 	cursor uint64
 	unsafe bool            // some endpoint is left as it is: the counts cannot be told from the places
@@ -31,8 +32,16 @@ type Swept struct {
 // NewSweep begins a sweep that mends.
 func (p *Pool) NewSweep() *Sweep { return newSweep(p, true) }
 
+// NewStraySweep begins a sweep through the eligible set only, which is cheap: workers that
+// break the rules bring back who was taken out, and others are given it.
+func (p *Pool) NewStraySweep() *Sweep {
+	return &Sweep{pool: p, mend: true, part: partMembers, last: partMembers}
+}
+
 func newSweep(p *Pool, mend bool) *Sweep {
-	return &Sweep{pool: p, mend: mend, trials: map[string]bool{}}
+	s := &Sweep{pool: p, mend: mend, trials: map[string]bool{}}
+	s.last = partOthers + len(s.others())
+	return s
 }
 
 // The parts of a sweep, in order.
@@ -48,11 +57,8 @@ func (s *Sweep) others() []string {
 	return append(k.lanes(), k.leases(), k.tokens(), k.urls(), k.holds())
 }
 
-// Done reports whether the whole pool has been gone through.
-func (s *Sweep) Done() bool { return s.part > partOthers+len(s.others()) }
-
-// MembersDone reports whether the eligible set has been gone through.
-func (s *Sweep) MembersDone() bool { return s.part > partMembers }
+// Done reports whether all has been gone through.
+func (s *Sweep) Done() bool { return s.part > s.last }
 
 // Step goes on by about n ids, or by as many as one read of Redis gives.
 func (s *Sweep) Step(ctx context.Context, n int) (sum Swept, err error) {

@@ -44,14 +44,14 @@ var upgrades = []upgrade{
 }
 
 // Fit makes the pool one that this proxyward can work on: a new pool gets the schema
-// written, an older one is brought up to it, a newer one is an ErrNewer. fresh is true when
-// the pool was empty and had no schema: it is new, or everything in it was lost.
-func (p *Pool) Fit(ctx context.Context) (fresh bool, err error) { return p.fit(ctx, Schema, upgrades) }
+// written, an older one is brought up to it, a newer one is an ErrNewer. bare is true when no
+// schema was written down: for who had written one, everything in the pool was lost since.
+func (p *Pool) Fit(ctx context.Context) (bare bool, err error) { return p.fit(ctx, Schema, upgrades) }
 
-func (p *Pool) fit(ctx context.Context, mine int, steps []upgrade) (fresh bool, err error) {
-	have, fresh, err := p.schema(ctx, mine, "")
+func (p *Pool) fit(ctx context.Context, mine int, steps []upgrade) (bare bool, err error) {
+	have, bare, err := p.schema(ctx, mine, "")
 	if err != nil || have == mine {
-		return fresh, err
+		return bare, err
 	}
 	if have > mine {
 		return false, ErrNewer{p.check, have, mine}
@@ -68,11 +68,11 @@ func (p *Pool) fit(ctx context.Context, mine int, steps []upgrade) (fresh bool, 
 	if err == nil && now != mine { // another daemon, newer still, was faster
 		return false, ErrNewer{p.check, now, mine}
 	}
-	return false, err
+	return bare, err
 }
 
 // schema runs schema.lua.
-func (p *Pool) schema(ctx context.Context, mine int, done string) (have int, fresh bool, err error) {
+func (p *Pool) schema(ctx context.Context, mine int, done string) (have int, bare bool, err error) {
 	reply, err := p.run(ctx, schemaScript, []string{p.keys.meta(), p.keys.endpoints()}, []any{mine, done}).StringSlice()
 	if err != nil {
 		return 0, false, fmt.Errorf("read schema: %w", err)
@@ -81,6 +81,14 @@ func (p *Pool) schema(ctx context.Context, mine int, done string) (have int, fre
 		return 0, false, fmt.Errorf("the pool of check %s has schema %q, which is no number: repair its field `schema` in %s", p.check, reply[0], p.keys.meta())
 	}
 	return have, reply[1] == "1", nil
+}
+
+// Anew forgets the pool time heard so far: a Redis that lost everything lost the pool's
+// clock too, and its time may be an earlier one.
+func (p *Pool) Anew() {
+	p.seen.mu.Lock()
+	defer p.seen.mu.Unlock()
+	p.seen.ms, p.seen.moved = 0, false
 }
 
 // Known refuses a pool of a newer schema, and reads only: for commands.

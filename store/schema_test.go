@@ -52,9 +52,9 @@ func enrollSome(t *testing.T, p *Pool, n int) {
 func TestANewPoolGetsTheSchema(t *testing.T) {
 	testenv.EachRedis(t, func(t *testing.T, url string) {
 		p, raw := open(t, url), testenv.Client(t, url)
-		for round, wantFresh := range []bool{true, false, false} {
-			if fresh, err := p.Fit(t.Context()); err != nil || fresh != wantFresh {
-				t.Errorf("call %d: fresh %v, %v", round, fresh, err)
+		for round, wantBare := range []bool{true, false, false} {
+			if bare, err := p.Fit(t.Context()); err != nil || bare != wantBare {
+				t.Errorf("call %d: bare %v, %v", round, bare, err)
 			}
 			if round == 1 {
 				enrollSome(t, p, 3)
@@ -64,8 +64,8 @@ func TestANewPoolGetsTheSchema(t *testing.T) {
 			t.Errorf("schema %q", got)
 		}
 		raw.FlushAll(t.Context())
-		if fresh, err := p.Fit(t.Context()); err != nil || !fresh {
-			t.Errorf("after a loss of everything: fresh %v, %v", fresh, err)
+		if bare, err := p.Fit(t.Context()); err != nil || !bare {
+			t.Errorf("after a loss of everything: bare %v, %v", bare, err)
 		}
 	})
 }
@@ -99,8 +99,8 @@ func TestAPoolOfTheFirstSchemaIsTakenOver(t *testing.T) {
 			t.Fatalf("%d endpoints", r.Checked)
 		}
 		before := raw.HGetAll(t.Context(), p.keys.endpoints()).Val()
-		if fresh, err := p.Fit(t.Context()); err != nil || fresh {
-			t.Fatal(fresh, err)
+		if bare, err := p.Fit(t.Context()); err != nil || !bare {
+			t.Fatal(bare, err)
 		}
 		if got := raw.HGet(t.Context(), p.keys.meta(), "schema").Val(); got != fmt.Sprint(Schema) {
 			t.Errorf("schema %q", got)
