@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"proxyward/prober"
 	"proxyward/store"
@@ -19,7 +20,8 @@ const (
 	startWithin = 100 * time.Millisecond // a probe that starts later than this after its claim is given back
 	flushAfter  = 200 * time.Millisecond
 	flushAt     = 200
-	worthwhile  = 16 // slots that are worth a claim
+	movesTold   = 100 // lines for changes of state within a second; then one of so many
+	worthwhile  = 16  // slots that are worth a claim
 )
 
 // runner works one check of one daemon.
@@ -31,6 +33,7 @@ type runner struct {
 	gate       *prober.Gate
 	lease      time.Duration
 	log        *zap.Logger
+	moves      *zap.Logger // log, thinned out where very much moves
 	refreshers []*refresher
 	fetches    bool     // some source is fetched over the network
 	control    *control // nil: the target may not be asked directly
@@ -71,6 +74,9 @@ func newRunner(d *Daemon, c Check, before *service) (*runner, error) {
 	if before != nil { // it knows the pool's time, and whom it probes
 		r.pool, r.gate = before.pool, before.gate
 	}
+	r.moves = r.log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(c, time.Second, movesTold, movesTold)
+	}))
 	r.guardian = newGuardian(r)
 	r.work, r.stop = context.WithCancel(context.Background())
 	if c.Control {
