@@ -41,7 +41,7 @@ func Of(s Settings) Plan {
 // rise of them.
 func (s Settings) first() time.Duration {
 	rate, _ := s.capacity(s.Latency)
-	again := time.Duration(s.Policy.Rise-1) * (s.Policy.Confirm + s.Policy.Tick)
-	fixed := s.Policy.Tick + s.Latency + flush + again
-	return seconds(float64(s.Endpoints*s.Policy.Rise)/rate + fixed.Seconds())
+	again := float64(s.Policy.Rise-1) * (s.Policy.Confirm + s.Policy.Tick).Seconds()
+	fixed := (s.Policy.Tick + s.Latency + flush).Seconds()
+	return seconds(float64(s.Endpoints*s.Policy.Rise)/rate + fixed + again)
 }

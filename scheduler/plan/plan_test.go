@@ -53,6 +53,8 @@ func TestTheLoadIsWhatFallsDueWithinTheBounds(t *testing.T) {
 		{"8 slots that other checks leave", with(func(s *plan.Settings) { s.Share = 8 }), plan.Load{8, plan.ByProber}, plan.Load{8, plan.ByProber}, 2400},
 		{"16 to the only host", with(func(s *plan.Settings) { s.Largest = 12_000 }), plan.Load{16, plan.ByHost}, plan.Load{16, plan.ByHost}, 4800},
 		{"16 to a host with a quarter of all", with(func(s *plan.Settings) { s.Largest = 3000 }), plan.Load{40, plan.ByWork}, plan.Load{64, plan.ByHost}, 19_200},
+		{"16 to a host with no more than that", with(func(s *plan.Settings) { s.Endpoints, s.Largest = 30, 16 }),
+			plan.Load{0.1, plan.ByWork}, plan.Load{3, plan.ByWork}, 60_000},
 		{"a probe every 5 s, though the rate is one in 2 s", with(func(s *plan.Settings) { s.Rate, s.Policy.Tick = 0.5, 5*time.Second }),
 			plan.Load{0.2, plan.ByTick}, plan.Load{0.2, plan.ByTick}, 60},
 		{"a slow rate that a result finds refilled", with(func(s *plan.Settings) { s.Rate, s.Policy.Tick = 1, 5*time.Second }),

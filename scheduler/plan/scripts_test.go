@@ -23,13 +23,13 @@ func TestTheScriptsBringBackAsPlanned(t *testing.T) {
 		change  func(*plan.Settings)
 	}{
 		{100, time.Second, func(*plan.Settings) {}},
-		{2000, time.Second, func(*plan.Settings) {}},
-		{2000, 300 * time.Millisecond, func(*plan.Settings) {}},
-		{1000, 8 * time.Second, func(s *plan.Settings) { s.MaxPerTick = 100 }},
-		{600, time.Second, func(s *plan.Settings) { s.Window = 3 * time.Second }},
-		{300, time.Second, func(s *plan.Settings) { s.Rate = 20 }},
-		{300, time.Second, func(s *plan.Settings) { s.Rate = 2 }},
-		{300, time.Second, func(s *plan.Settings) { s.MaxPerTick = 5 }},
+		{1000, time.Second, func(*plan.Settings) {}},
+		{1000, 300 * time.Millisecond, func(*plan.Settings) {}},
+		{400, 8 * time.Second, func(s *plan.Settings) { s.MaxPerTick = 50 }},
+		{300, time.Second, func(s *plan.Settings) { s.Window = 3 * time.Second }},
+		{200, time.Second, func(s *plan.Settings) { s.Rate = 20 }},
+		{100, time.Second, func(s *plan.Settings) { s.Rate = 2 }},
+		{100, time.Second, func(s *plan.Settings) { s.MaxPerTick = 5 }},
 	} {
 		s := usual()
 		s.Endpoints, s.Latency = c.n, c.latency

@@ -16,9 +16,10 @@ type Back struct {
 func (s Settings) back(n int) Back {
 	grow, stay := newTrickle(s, n), newTrickle(s, n)
 	stay.most = stay.limit
-	again := time.Duration(s.Policy.Rise-1) * s.Policy.Confirm
-	end := s.Policy.Tick + s.Latency + flush + again
-	return Back{n, seconds((end + grow.run()).Seconds()), seconds((end + stay.run()).Seconds())}
+	end := (s.Policy.Tick + s.Latency + flush).Seconds() + float64(s.Policy.Rise-1)*s.Policy.Confirm.Seconds()
+	steady := stay.run()
+	growing := min(grow.run(), steady) // within its last window a run is told by its latest moment
+	return Back{n, seconds(end + growing), seconds(end + steady)}
 }
 
 // limit is how many admissions a window allows when the trickle has grown.
@@ -44,7 +45,7 @@ type trickle struct {
 }
 
 // cohort is all that was admitted in one window and is not judged yet.
-type cohort struct{ n, limit, known float64 }
+type cohort struct{ limit, known float64 }
 
 func newTrickle(s Settings, n int) *trickle {
 	rate, _ := s.capacity(s.Latency)
@@ -57,33 +58,34 @@ func newTrickle(s Settings, n int) *trickle {
 // the pace of their second half.
 const simulated = 20_000
 
-// run is the time from the first admission to the last.
-func (t *trickle) run() time.Duration {
+// run is how many seconds pass from the first admission to the last.
+func (t *trickle) run() float64 {
 	half := 0.0
 	for k := range simulated {
 		at := float64(k) * t.window
 		t.judge(at)
 		n := t.admit()
 		if t.left <= 0 {
-			return seconds(at + t.phase)
+			return at + t.phase
 		}
 		if n > 0 && t.limit < t.most {
-			t.cohorts = append(t.cohorts, cohort{n, t.limit, max(at+t.window, at+t.phase+t.verdict)})
+			t.cohorts = append(t.cohorts, cohort{t.limit, max(at+t.window, at+t.phase+t.verdict)})
 		}
 		if k == simulated/2-1 {
 			half = t.admitted
 		}
 	}
-	return seconds(simulated * t.window * (1 + t.left/(t.admitted-half)/2))
+	return simulated * t.window * (1 + t.left/(t.admitted-half)/2)
 }
 
 // judge takes note of the cohorts whose results are in before this window ends. One that
-// passed doubles what was allowed when it was admitted, if it used at least half of that.
+// passed doubles what was allowed when it was admitted. (The scripts ask that it used half
+// of that at least; where it did not, something else than the trickle sets the pace.)
 func (t *trickle) judge(at float64) {
 	for len(t.cohorts) > 0 && t.cohorts[0].known < at+t.window {
 		c := t.cohorts[0]
 		t.cohorts = t.cohorts[1:]
-		if grown := min(t.most, 2*c.limit); 2*c.n >= c.limit && grown > t.limit {
+		if grown := min(t.most, 2*c.limit); grown > t.limit {
 			t.limit, t.phase = grown, max(0, c.known-at)
 		}
 	}

@@ -38,7 +38,7 @@ func rechecksOutrun(s Settings) (Warning, bool) {
 	if need <= rate {
 		return Warning{}, false
 	}
-	every := time.Duration(math.Ceil(float64(s.Endpoints)/rate)) * time.Second
+	every := seconds(math.Ceil(float64(s.Endpoints) / rate))
 	w := Warning{Fatal: true, What: fmt.Sprintf("%s endpoints every %s are %s probes a second, ", count(s.Endpoints), span(s.Policy.Recheck), number(need)),
 		Mend: fmt.Sprintf("set recheck to %s or more, ", span(every))}
 	slots, _ := s.slots()
@@ -79,7 +79,7 @@ func (s Settings) moreSlots(busy float64) string {
 
 // shortTick is a tick of whole seconds that spends the rate.
 func shortTick(s Settings) time.Duration {
-	return max(time.Second, time.Duration(math.Floor(max(s.Rate, 1)/s.Rate))*time.Second)
+	return max(time.Second, seconds(math.Floor(max(s.Rate, 1)/s.Rate)))
 }
 
 func hostTooNarrow(s Settings) (Warning, bool) {
@@ -92,7 +92,7 @@ func hostTooNarrow(s Settings) (Warning, bool) {
 		What: fmt.Sprintf("%s endpoints are at one proxy host: their rechecks keep %s probes to it in flight, limits.per_host allows %d",
 			count(s.Largest), number(math.Ceil(busy)), s.Daemons*s.PerHost),
 		Mend: fmt.Sprintf("set limits.per_host to %s or more, if the host bears it, or recheck to %s or more", number(each),
-			span(time.Duration(math.Ceil(float64(s.Largest)*s.Latency.Seconds()/float64(s.Daemons*s.PerHost)))*time.Second))}, true
+			span(seconds(math.Ceil(float64(s.Largest)*s.Latency.Seconds()/float64(s.Daemons*s.PerHost)))))}, true
 }
 
 func trickleOverRate(s Settings) (Warning, bool) {

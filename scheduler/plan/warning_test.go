@@ -39,7 +39,9 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 			[]string{"6,000 endpoints are at one proxy host", "keep 20 probes", "allows 16", "per_host to 20", "recheck to 6m15s"},
 			func(s *plan.Settings) { s.PerHost = 20 }},
 		{"host_too_narrow", true, with(func(s *plan.Settings) { s.Largest = 6000 }), nil, func(s *plan.Settings) { s.Policy.Recheck = 375 * time.Second }},
-		{"trickle_over_rate", false, with(func(s *plan.Settings) { s.PerTick, s.MaxPerTick, s.Latency, s.Timeout = 300, 300, 100*time.Millisecond, 500*time.Millisecond }),
+		{"trickle_over_rate", false, with(func(s *plan.Settings) {
+			s.PerTick, s.MaxPerTick, s.Latency, s.Timeout = 300, 300, 100*time.Millisecond, 500*time.Millisecond
+		}),
 			[]string{"per_tick is 300", "200 probes in a window of 1s", "more than 300/s"}, func(s *plan.Settings) { s.Rate = 301 }},
 		{"growth_over_rate", false, with(func(s *plan.Settings) { s.MaxPerTick = 500 }), []string{"never reached", "limits.rate to 500/s", "max_per_tick to 200 or less"},
 			func(s *plan.Settings) { s.MaxPerTick = 200 }},
