@@ -11,7 +11,8 @@ import (
 
 // What a daemon and its commands ask of Redis: each as ACL rules name it, with arguments of
 // a call that would do nothing. KEY is a key of a pool, WAKE its channel. configs/redis-acl.conf
-// allows exactly these, and tests hold both against the scripts and the code.
+// allows exactly these, and tests hold both against the scripts and the code. What scripts
+// call need not stand in directNeeds again.
 var (
 	scriptNeeds = []string{
 		"time", "exists KEY",
