@@ -42,7 +42,7 @@ func (d *Daemon) Apply(checks []Check, tick time.Duration) error {
 		if !named[name] {
 			d.Log.Warn("a check left the configuration: its pool is left alone; `purge` removes it", zap.String("check", name))
 			delete(d.services, name)
-			d.ending.Go(func() { s.end(); d.leave(map[string]*service{name: s}) })
+			d.ending.Go(func() { s.end(); d.leave(map[string]*service{name: s}); d.Watch.Gone(name) })
 		}
 	}
 	for _, s := range fresh {
@@ -71,6 +71,20 @@ func (d *Daemon) Ticked() time.Duration {
 	}
 	return longest
 }
+
+// Lag is how long ago each check completed its last tick, beyond the time between ticks.
+func (d *Daemon) Lag() map[string]time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	late := map[string]time.Duration{}
+	for name, s := range d.services {
+		late[name] = max(0, time.Since(s.started)-time.Duration(s.ticked.Load())-s.every)
+	}
+	return late
+}
+
+// Panics counts the internal faults contained so far.
+func (d *Daemon) Panics() int64 { return d.panics.Load() }
 
 // Heard is closed once Redis has answered for the first time.
 func (d *Daemon) Heard() <-chan struct{} { return d.health.first }

@@ -125,7 +125,7 @@ func (r *runner) next(res *result) (t record.Transition, back bool) {
 
 // settle tells what was written, and reads again the records that had changed.
 func (r *runner) settle(ctx context.Context, judged []result, changes []store.Change, codes []store.Code) (rest []result) {
-	var late, moved int
+	var late, moved, floored int
 	var changed []result
 	for i, code := range codes {
 		switch {
@@ -137,17 +137,21 @@ func (r *runner) settle(ctx context.Context, judged []result, changes []store.Ch
 			again := judged[i]
 			if again.guarded = true; code == store.Floored {
 				r.guardian.floored.Add(1)
+				floored++
 			}
 			rest = append(rest, again)
 		default:
 			if e := changes[i].Transition.Event; e != nil {
 				moved++
+				r.Watch.Moved(r.check.Name, *e)
 				r.tell(changes[i].ID, judged[i].lease.Probe(), *e)
 			}
 		}
 	}
 	r.refused(late)
-	r.committed.Add(int64(len(codes) - late - len(changed) - len(rest)))
+	applied := len(codes) - late - len(changed) - len(rest)
+	r.Watch.Committed(r.check.Name, Commits{applied, late, len(changed), len(rest) - floored, floored})
+	r.committed.Add(int64(applied))
 	r.moved.Add(int64(moved))
 	return append(rest, r.reread(ctx, changed)...)
 }

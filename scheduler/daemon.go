@@ -24,6 +24,7 @@ type Options struct {
 	Tick   time.Duration // whole seconds; 0: 1 s
 	Grace  time.Duration // how long probes in flight may finish after the stop; 0: the longest timeout
 	Log    *zap.Logger   // nil: none
+	Watch  Watcher       // nil: nobody
 }
 
 // Daemon runs the checks of one process.
@@ -51,6 +52,9 @@ func NewDaemon(o Options) *Daemon {
 	}
 	if o.Tick == 0 {
 		o.Tick = time.Second
+	}
+	if o.Watch == nil {
+		o.Watch = blind{}
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()

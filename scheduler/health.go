@@ -106,6 +106,8 @@ func jittered(d time.Duration) time.Duration {
 var remedies = []struct{ mark, advice string }{
 	{"WRONGPASS", "correct redis.username and redis.password_file"},
 	{"NOAUTH", "set redis.password_file: this server asks for a password"},
+	{"The user executing the script can't", "give this user the commands and keys its scripts need (ACL): `proxyward doctor` names them"},
+	{"ACL failure in script", "give this user the commands and keys its scripts need (ACL): `proxyward doctor` names them"},
 	{"NOPERM", "give this user the commands and keys it needs (ACL)"},
 	{"READONLY", "this server is a replica: name the master"},
 	{"BUSY", "somebody's script holds redis up: SCRIPT KILL ends it, if it wrote nothing"},

@@ -105,8 +105,10 @@ func (f *refresher) refresh(ctx context.Context) error {
 	switch {
 	case err != nil:
 		f.complain("list cannot be read: nobody is retired", err.Error())
+		f.Watch.Unlisted(f.check.Name, f.name)
 		return nil
 	case same:
+		f.Watch.Listed(f.check.Name, f.name, -1)
 		clear(f.told)
 		return nil
 	}
@@ -120,6 +122,7 @@ func (f *refresher) apply(ctx context.Context, list sources.List, digest string)
 	f.rejected(list)
 	if len(list.Accepted) == 0 {
 		f.complain("list has no endpoint in it: nobody is retired", "")
+		f.Watch.Unlisted(f.check.Name, f.name)
 		return nil
 	}
 	listed := make(map[string]bool, len(list.Accepted))
@@ -140,6 +143,7 @@ func (f *refresher) apply(ctx context.Context, list sources.List, digest string)
 	if shrunk {
 		f.complain("list lost too much at once: nobody is retired (raise sources.max_shrink if it is right)",
 			fmt.Sprintf("lost %d of %d", len(missing), before))
+		f.Watch.Unlisted(f.check.Name, f.name)
 	} else if sum.Retired, err = unlist(ctx, f.pool, f.name, missing, f.check.Missing.Keep); err != nil {
 		return err
 	}
@@ -152,6 +156,7 @@ func (f *refresher) apply(ctx context.Context, list sources.List, digest string)
 	if shrunk {
 		return nil
 	}
+	f.Watch.Listed(f.check.Name, f.name, len(entries))
 	clear(f.told)
 	return f.pool.SourceApplied(ctx, f.name, digest)
 }

@@ -160,6 +160,7 @@ func (r *runner) claim(ctx context.Context, always bool) {
 	r.release(slots - len(grant.Leases))
 	r.loaded = true
 	r.standby.heard(r, grant.Daemons == 0)
+	r.Watch.Claimed(r.check.Name, grant.Freed, grant.Daemons == 0)
 	r.guardian.heard(grant.GuardMs)
 	r.mu.Lock()
 	emptied := grant.Size == 0 && r.size > 0

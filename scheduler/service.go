@@ -80,6 +80,7 @@ func (s *service) ticker(ctx context.Context) {
 		case <-s.ticks:
 			s.tick(ctx)
 			s.ticked.Store(int64(time.Since(s.started)))
+			s.Watch.Ticked(s.check.Name)
 		}
 	}
 }

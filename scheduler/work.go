@@ -77,6 +77,7 @@ func (r *runner) judged(l store.Lease, v verdict.Verdict) result {
 	}
 	res := result{lease: l, verdict: policy.Result{Verdict: v, AtMs: r.pool.Now(), Dice: rand.Float64()}}
 	r.order.came(l, guard.KindOf(v), res.verdict.AtMs)
+	r.Watch.Probed(r.check.Name, v)
 	return res
 }
 
@@ -102,6 +103,9 @@ func (r *runner) unlinked(l store.Lease, v verdict.Verdict, eligible bool) bool 
 	alone := r.daemons < 2
 	r.mu.Unlock()
 	local, went, ids, since := r.uplink.heard(l.ID, e.Host, v, eligible, alone, r.pool.Now())
+	if went {
+		r.Watch.Uplink(r.check.Name, local)
+	}
 	switch {
 	case went && local:
 		r.log.Error("no proxy can be reached from here, while other daemons work: what fails so is given back",

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"time"
@@ -61,11 +62,33 @@ const (
 // run runs a script. It is sent again only where it did not run: the server says so, for
 // want of the script or by one of the refusals, or there was no connection to send it on.
 func (p *Pool) run(ctx context.Context, s *redis.Script, keys []string, args []any) (cmd *redis.Cmd) {
+	if p.watch != nil {
+		defer func(began time.Time) { p.watch(called[s], time.Since(began), kindOf(cmd.Err())) }(time.Now())
+	}
 	p.again(ctx, func() error {
 		cmd = s.Run(ctx, once{p.client}, keys, args...)
 		return cmd.Err()
 	})
 	return cmd
+}
+
+// kindOf names an error of Redis in a word: its own, or what the network did; empty where
+// there is none.
+func kindOf(err error) string {
+	var network net.Error
+	switch {
+	case err == nil, errors.Is(err, redis.Nil), errors.Is(err, context.Canceled):
+		return ""
+	case errors.As(err, &network) && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.As(err, &network), errors.Is(err, io.EOF):
+		return "network"
+	}
+	word, _, _ := strings.Cut(err.Error(), " ")
+	if word == "" || strings.ToUpper(word) != word {
+		return "other"
+	}
+	return word
 }
 
 // again tries until the server no longer refuses, and returns the last error.

@@ -49,7 +49,12 @@ type Store struct {
 	user     string // as whom it speaks; empty: the default user
 	sentinel Sentinel
 	tls      *tls.Config // nil: none
+	watch    func(script string, took time.Duration, kind string)
 }
+
+// Watch has f told of every script that pools made from now on run: which, how long Redis
+// took, tries included, and the kind of its error, empty where there was none.
+func (s *Store) Watch(f func(script string, took time.Duration, kind string)) { s.watch = f }
 
 // Open prepares a client; it does not connect. Errors never contain the password. The
 // client's own retries are off: a lost reply would apply a mutation twice.
@@ -160,7 +165,7 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Pool is the pool of one check.
 func (s *Store) Pool(check string) *Pool {
-	return &Pool{client: s.client, check: check, keys: keysOf(s.prefix, check)}
+	return &Pool{client: s.client, check: check, keys: keysOf(s.prefix, check), watch: s.watch}
 }
 
 // Checks names every check that has a pool here, sorted.

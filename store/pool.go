@@ -24,6 +24,7 @@ type Pool struct {
 	client redis.UniversalClient
 	check  string
 	keys   keys
+	watch  func(script string, took time.Duration, kind string) // nil: nobody
 	seen   seen
 
 	discreet bool // leaves `urls` alone

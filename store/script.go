@@ -13,6 +13,9 @@ var luaFiles embed.FS
 // scripts are all there are.
 var scripts []*redis.Script
 
+// called is what each script is called.
+var called = map[*redis.Script]string{}
+
 // script joins fragments and a script into one; each stands in a file of its own.
 func script(names ...string) *redis.Script {
 	var b strings.Builder
@@ -26,6 +29,7 @@ func script(names ...string) *redis.Script {
 	}
 	s := redis.NewScript(b.String())
 	scripts = append(scripts, s)
+	called[s] = names[len(names)-1]
 	return s
 }
 
