@@ -37,7 +37,7 @@ const repairRounds = 4
 
 // settle says of each violation whether it is still there.
 func (r *Report) settle(left []Violation) {
-	all := left
+	all := append([]Violation{}, left...)
 	for _, v := range r.Violations {
 		v.Mended = false
 		if v.Mended = !slices.Contains(left, v); v.Mended {

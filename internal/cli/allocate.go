@@ -31,7 +31,7 @@ the exit status is 1.`,
   redis-cli --eval store/lua/allocate.lua 'proxyward:{default}:eligible'`,
 		Args: exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return flags.withPool(cmd.Context(), func(ctx context.Context, s *session) error {
+			return flags.withAnyPool(cmd.Context(), func(ctx context.Context, s *session) error {
 				return a.allocate(ctx, s, asJSON)
 			})
 		},

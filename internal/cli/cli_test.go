@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		Setup:               setup,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"fields": fields, "eventually": eventually, "nocanary": noCanary, "envsubst": substitute},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"fields": fields, "eventually": eventually, "nocanary": noCanary, "envsubst": substitute, "redis": rawRedis},
 		RequireExplicitExec: true,
 	})
 }

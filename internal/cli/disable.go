@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"proxyward/internal/cli/screen"
 	"proxyward/scheduler"
 )
 
@@ -15,6 +18,8 @@ type act struct {
 	poolFlags
 	choose filters
 	json   bool
+
+	until int64 // pool time at which what was done ends by itself, ms; 0: it does not
 }
 
 func (f *act) add(c *cobra.Command) {
@@ -26,20 +31,31 @@ func (f *act) add(c *cobra.Command) {
 // do finds the endpoints, acts on them, and tells what came of it.
 func (a *app) do(ctx context.Context, f *act, args []string, word string,
 	work func(context.Context, *session, []string) ([]scheduler.Outcome, error)) error {
+	if err := checkTargets(args, &f.choose, false); err != nil {
+		return err
+	}
 	return f.withPool(ctx, func(ctx context.Context, s *session) error {
-		ids, err := a.targets(ctx, s.pool, args, &f.choose, false)
+		ids, err := a.targets(ctx, s.pool, args, &f.choose)
 		if err != nil {
 			return err
 		}
 		done, err := work(ctx, s, ids)
 		all := make([]outcome, 0, len(done))
 		for _, o := range done {
-			all = append(all, outcome{o.ID, outcomeWord(o, word)})
+			one := outcome{Endpoint: o.ID, Outcome: outcomeWord(o, word)}
+			if one.Outcome == word {
+				one.UntilMs = f.until
+			}
+			all = append(all, one)
 		}
 		if err != nil {
 			return err
 		}
-		return a.tellOutcomes(s.pool.Name(), all, f.json, word, unchanged)
+		err = a.tellOutcomes(s.pool.Name(), all, f.json, word, unchanged)
+		if now := s.pool.Now(); f.until > 0 && !f.json && slices.ContainsFunc(all, func(o outcome) bool { return o.UntilMs > 0 }) {
+			fmt.Fprintf(a.out, "until %s (%s); then candidates again\n", screen.Clock(f.until, now), screen.When(f.until, now))
+		}
+		return err
 	})
 }
 
@@ -71,7 +87,11 @@ names them again does not lift the hold.`,
 				return errors.New("bad value for --for: write a duration over zero, for example 2h")
 			}
 			return a.do(cmd.Context(), &f, args, "disabled", func(ctx context.Context, s *session, ids []string) ([]scheduler.Outcome, error) {
-				return scheduler.Disable(ctx, s.pool, ids, note, period)
+				done, err := scheduler.Disable(ctx, s.pool, ids, note, period)
+				if period > 0 {
+					f.until = s.pool.Now() + period.Milliseconds()
+				}
+				return done, err
 			})
 		},
 	}

@@ -33,6 +33,9 @@ never printed) or, where one endpoint is there, host:port.`,
   proxyward explain socks5h://joe@proxy.example:1080 --json`,
 		Args: exactly(1, "one endpoint"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, _, err := parse(1, args[0]); err != nil {
+				return err
+			}
 			return flags.withPool(cmd.Context(), func(ctx context.Context, s *session) error {
 				return a.explain(ctx, s, args[0], asJSON)
 			})
@@ -60,7 +63,7 @@ func (a *app) explain(ctx context.Context, s *session, arg string, asJSON bool) 
 		return sayNo("%s is not in pool %s: no list names it", id, s.pool.Name())
 	}
 	if len(bad) > 0 {
-		return sayNo("%v: run `proxyward fsck`", bad[0])
+		return sayNo("the record of %v: somebody else wrote it; `proxyward fsck --repair` makes %s a candidate again", bad[0], id)
 	}
 	now, err := s.pool.Time(ctx)
 	if err != nil {

@@ -103,7 +103,7 @@ func (a *app) scan(ctx context.Context, p *store.Pool, f *filters) ([]store.Entr
 		return nil
 	})
 	if broken > 0 {
-		a.note("%d records cannot be read: run `proxyward fsck`", broken)
+		a.note("%d records cannot be read: run `proxyward fsck --repair`", broken)
 	}
 	byID := func(x, y store.Entry) int { return strings.Compare(x.ID, y.ID) }
 	slices.SortFunc(found, byID)

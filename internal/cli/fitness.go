@@ -100,6 +100,11 @@ func (f *fitness) look(ctx context.Context) (known bool, err error) {
 		found.Mend += evictWords
 		err = errors.Join(err, f.refusal(found))
 	}
+	for _, check := range f.checks {
+		if newer := f.store.Pool(check).Known(ctx); errors.As(newer, new(store.ErrNewer)) {
+			err = errors.Join(err, newer)
+		}
+	}
 	return true, err
 }
 

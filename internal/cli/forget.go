@@ -18,8 +18,11 @@ comes back as a new one when that list is read next; to keep it out, disable it 
 		Example: `  proxyward forget http://192.0.2.1:8080
   proxyward forget --state disabled --source old.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkTargets(args, &f.choose, false); err != nil {
+				return err
+			}
 			return f.withPool(cmd.Context(), func(ctx context.Context, s *session) error {
-				ids, err := a.targets(ctx, s.pool, args, &f.choose, false)
+				ids, err := a.targets(ctx, s.pool, args, &f.choose)
 				if err != nil {
 					return err
 				}
@@ -69,7 +72,7 @@ func forget(ctx context.Context, p *store.Pool, ids []string) ([]outcome, error)
 	}
 	all := make([]outcome, len(ids))
 	for i, id := range ids {
-		all[i] = outcome{id, words[id]}
+		all[i] = outcome{Endpoint: id, Outcome: words[id]}
 	}
 	return all, nil
 }

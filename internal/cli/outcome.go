@@ -9,7 +9,8 @@ import (
 // outcome is what came of one endpoint that an operator acted on.
 type outcome struct {
 	Endpoint string `json:"endpoint"`
-	Outcome  string `json:"outcome"` // the command's word, or one of those below
+	Outcome  string `json:"outcome"`            // the command's word, or one of those below
+	UntilMs  int64  `json:"until_ms,omitempty"` // pool time at which it ends by itself
 }
 
 const (

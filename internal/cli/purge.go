@@ -30,7 +30,7 @@ live daemon serves is refused, unless forced.`,
 			if flags.check == "" {
 				return errors.New("name the check to remove with --check: purge never guesses")
 			}
-			return flags.withPool(cmd.Context(), func(ctx context.Context, s *session) error {
+			return flags.withAnyPool(cmd.Context(), func(ctx context.Context, s *session) error {
 				return a.purge(ctx, s, force, asJSON)
 			})
 		},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -35,8 +36,14 @@ func (a *app) recheckCommand() *cobra.Command {
   proxyward recheck --reason auth_rejected
   proxyward recheck --all --priority 500`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkTargets(args, &f.choose, all); err != nil {
+				return err
+			}
+			if priority < 0 || priority > store.MaxPriority {
+				return fmt.Errorf("priority %d: use 0 to %d", priority, store.MaxPriority)
+			}
 			return f.withPool(cmd.Context(), func(ctx context.Context, s *session) error {
-				ids, err := a.targets(ctx, s.pool, args, &f.choose, all)
+				ids, err := a.targets(ctx, s.pool, args, &f.choose)
 				if err != nil {
 					return err
 				}
@@ -62,7 +69,7 @@ func recheck(ctx context.Context, p *store.Pool, priority int, ids []string) ([]
 	all := make([]outcome, len(ids))
 	var nowhere []string
 	for i, id := range ids {
-		all[i] = outcome{id, askedWords[asked[i]]}
+		all[i] = outcome{Endpoint: id, Outcome: askedWords[asked[i]]}
 		if asked[i] == store.Nowhere {
 			nowhere = append(nowhere, id)
 		}

@@ -105,8 +105,19 @@ func (f *poolFlags) withStore(ctx context.Context, work func(context.Context, *s
 	return p.redisWords(work(ctx, &session{place: p, store: st, config: c}))
 }
 
-// withPool is withStore for a command about one check.
+// withPool is withStore for a command about one check. A pool that this version is too old
+// for is refused: it would be misread.
 func (f *poolFlags) withPool(ctx context.Context, work func(context.Context, *session) error) error {
+	return f.withAnyPool(ctx, func(ctx context.Context, s *session) error {
+		if err := s.pool.Known(ctx); err != nil {
+			return err
+		}
+		return work(ctx, s)
+	})
+}
+
+// withAnyPool is withPool for commands that hold for pools of every version.
+func (f *poolFlags) withAnyPool(ctx context.Context, work func(context.Context, *session) error) error {
 	return f.withStore(ctx, func(ctx context.Context, s *session) error {
 		name, err := s.pick(ctx, f.check)
 		if err != nil {

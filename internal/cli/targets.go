@@ -10,19 +10,26 @@ import (
 	"proxyward/store"
 )
 
-// resolve finds the id that an argument means: an id, a full proxy URL, or host:port of
-// one endpoint of the pool. The argument may hold a password and is never repeated.
-func (a *app) resolve(ctx context.Context, p *store.Pool, n int, arg string) (string, error) {
+// parse reads an argument: an id, a full proxy URL, or host:port, for which whole is false.
+// The argument may hold a password and is never repeated.
+func parse(n int, arg string) (e endpoint.Endpoint, whole bool, err error) {
 	if strings.Contains(arg, "://") {
-		e, err := endpoint.Parse(arg)
-		if err != nil {
-			return "", fmt.Errorf("argument %d is no endpoint: %w", n, err)
+		if e, err = endpoint.Parse(arg); err != nil {
+			err = fmt.Errorf("argument %d is no endpoint: %w", n, err)
 		}
-		return e.ID(), nil
+		return e, true, err
 	}
-	e, err := endpoint.Parse("http://" + arg)
-	if err != nil {
-		return "", fmt.Errorf("argument %d is no endpoint: write scheme://host:port", n)
+	if e, err = endpoint.Parse("http://" + arg); err != nil {
+		err = fmt.Errorf("argument %d is no endpoint: write scheme://host:port", n)
+	}
+	return e, false, err
+}
+
+// resolve finds the id that an argument means: that of one endpoint of the pool, if it is host:port.
+func (a *app) resolve(ctx context.Context, p *store.Pool, n int, arg string) (string, error) {
+	e, whole, err := parse(n, arg)
+	if err != nil || whole {
+		return e.ID(), err
 	}
 	entries, err := a.scan(ctx, p, &filters{hosts: []string{e.Host}})
 	if err != nil {
@@ -43,12 +50,25 @@ func (a *app) resolve(ctx context.Context, p *store.Pool, n int, arg string) (st
 	return "", fmt.Errorf("%d endpoints are at %s: write one in full: %s", len(ids), e.Addr(), strings.Join(ids[:min(4, len(ids))], ", "))
 }
 
-// targets are the ids that the arguments or the filters mean.
-func (a *app) targets(ctx context.Context, p *store.Pool, args []string, f *filters, all bool) ([]string, error) {
-	if len(args) > 0 {
-		if f.any() || all {
-			return nil, errors.New("name endpoints or use filters, not both")
+// checkTargets says what is wrong with arguments and filters, before anybody asks Redis.
+func checkTargets(args []string, f *filters, all bool) error {
+	for i, arg := range args {
+		if _, _, err := parse(i+1, arg); err != nil {
+			return err
 		}
+	}
+	switch chosen := f.any() || all; {
+	case len(args) > 0 && chosen:
+		return errors.New("name endpoints or use filters, not both")
+	case len(args) == 0 && !chosen:
+		return errors.New("name at least one endpoint, or choose many with --state, --host, --source or --reason")
+	}
+	return f.validate()
+}
+
+// targets are the ids that the arguments or the filters mean, once these were checked.
+func (a *app) targets(ctx context.Context, p *store.Pool, args []string, f *filters) ([]string, error) {
+	if len(args) > 0 {
 		ids := make([]string, len(args))
 		for i, arg := range args {
 			var err error
@@ -57,9 +77,6 @@ func (a *app) targets(ctx context.Context, p *store.Pool, args []string, f *filt
 			}
 		}
 		return ids, nil
-	}
-	if !f.any() && !all {
-		return nil, errors.New("name at least one endpoint, or choose many with --state, --host, --source or --reason")
 	}
 	entries, err := a.scan(ctx, p, f)
 	ids := make([]string, len(entries))
