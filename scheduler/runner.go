@@ -97,10 +97,8 @@ func newRunner(d *Daemon, c Check, before *service) (*runner, error) {
 	return r, nil
 }
 
-// tick is one firing of the scheduler: the heartbeat of this daemon, and a claim. Cron
-// fires on whole seconds everywhere; each daemon has a moment of its own after that.
+// tick is one firing of the scheduler: the heartbeat of this daemon, and a claim.
 func (r *runner) tick(ctx context.Context) {
-	pause(ctx, scatter(r.Name, r.every/2))
 	r.contain("tick", r.check.Name, func() {
 		r.claim(ctx, true)
 		r.report()
@@ -149,7 +147,8 @@ func (r *runner) claim(ctx context.Context, always bool) {
 	if slots == 0 && !always {
 		return
 	}
-	grant, err := r.pool.Claim(ctx, store.Claim{Daemon: r.Name, Slots: slots, Lease: r.lease, PerTick: r.check.Trickle.PerTick,
+	grant, err := r.pool.Claim(r.work, store.Claim{ // a stop does not break it off: what it grants would lie still until it expires
+		Daemon: r.Name, Slots: slots, Lease: r.lease, PerTick: r.check.Trickle.PerTick,
 		MaxTick: r.check.Trickle.MaxPerTick, Window: r.check.Trickle.Window, Rate: r.check.Limits.Rate, Alive: 3*r.every + 2*time.Second,
 		Fingerprint: r.check.Fingerprint, Loaded: !r.loaded})
 	r.health.heard(err)

@@ -72,15 +72,18 @@ func (s *service) tickSoon() {
 	}
 }
 
+// ticker ticks at once and then whenever the cron says so. Cron fires on whole seconds
+// everywhere; each daemon has a moment of its own after that.
 func (s *service) ticker(ctx context.Context) {
 	for {
+		s.tick(ctx)
+		s.ticked.Store(int64(time.Since(s.started)))
+		s.Watch.Ticked(s.check.Name)
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.ticks:
-			s.tick(ctx)
-			s.ticked.Store(int64(time.Since(s.started)))
-			s.Watch.Ticked(s.check.Name)
+			pause(ctx, scatter(s.Name, s.every/2))
 		}
 	}
 }
