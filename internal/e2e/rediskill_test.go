@@ -74,8 +74,8 @@ func TestRedisComesBackEmpty(t *testing.T) {
 	l.sound("in the end")
 	l.onceAtATime()
 	l.figures("Redis restarted empty", pause, d)
-	if n := len(d.said("the pool is empty")); n != 1 || got == 0 {
-		t.Errorf("told %d times that the pool is empty; workers took %d", n, got)
+	if n := len(d.said("the pool was lost")); n != 1 || got == 0 {
+		t.Errorf("told %d times that the pool was lost; workers took %d", n, got)
 	}
 	for id, r := range records(t, l.client) {
 		if r.State == "eligible" && l.isBad(id) {
