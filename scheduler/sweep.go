@@ -46,9 +46,13 @@ func (r *runner) sweeper(ctx context.Context) {
 }
 
 // quietly runs housekeeping while Redis answers and the pool is one that can be worked on.
+// Housekeeping that finds nothing to ask Redis for ends well too: only its errors say
+// something of Redis.
 func (r *runner) quietly(ctx context.Context, f func(context.Context) error) {
 	if r.ready(ctx) {
-		r.health.heard(f(ctx))
+		if err := f(ctx); err != nil {
+			r.health.heard(err)
+		}
 	}
 }
 

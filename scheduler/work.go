@@ -124,7 +124,9 @@ func (r *runner) relink(ids []string, sinceMs int64) {
 		defer cancel()
 		pause(ctx, 2*flushAfter) // the last of them may be on their way to the store
 		n, err := r.restore(ctx, ids, sinceMs)
-		r.health.heard(err)
+		if err != nil { // with nobody to restore, nothing was asked
+			r.health.heard(err)
+		}
 		r.log.Info("endpoints put back that this daemon had ejected", zap.Int("endpoints", n), zap.Error(err))
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"proxyward/internal/cli/screen"
+	"proxyward/internal/operate"
 	"proxyward/store"
 	"proxyward/store/record"
 )
@@ -71,7 +72,7 @@ func (s *session) empty(ctx context.Context) error {
 func stateWords(status store.Status) string {
 	var parts []string
 	for _, state := range record.States {
-		if n := countOf(status, state); n > 0 {
+		if n := operate.Count(status, state); n > 0 {
 			parts = append(parts, screen.Number(n)+" "+string(state))
 		}
 	}
@@ -80,16 +81,3 @@ func stateWords(status store.Status) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// countOf counts a state; an endpoint on trial is recorded as cooling and counts as permitted.
-func countOf(s store.Status, state record.State) int64 {
-	switch state {
-	case record.Cooling:
-		return max(0, s.States[state]-trials(s))
-	case record.Permitted:
-		return s.States[state] + trials(s)
-	}
-	return s.States[state]
-}
-
-func trials(s store.Status) int64 { return min(s.Trials, s.States[record.Cooling]) }

@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"proxyward/internal/cli/screen"
-	"proxyward/scheduler"
+	"proxyward/internal/operate"
 )
 
 // act is what the commands that change endpoints have in common.
 type act struct {
 	poolFlags
-	choose filters
+	choose operate.Filters
 	json   bool
 
 	until int64 // pool time at which what was done ends by itself, ms; 0: it does not
@@ -24,13 +24,13 @@ type act struct {
 
 func (f *act) add(c *cobra.Command) {
 	f.poolFlags.add(c)
-	f.choose.add(c)
+	addFilters(c, &f.choose)
 	jsonFlag(c, &f.json)
 }
 
 // do finds the endpoints, acts on them, and tells what came of it.
 func (a *app) do(ctx context.Context, f *act, args []string, word string,
-	work func(context.Context, *session, []string) ([]scheduler.Outcome, error)) error {
+	work func(context.Context, *session, []string) ([]operate.Outcome, error)) error {
 	if err := checkTargets(args, &f.choose, false); err != nil {
 		return err
 	}
@@ -39,34 +39,16 @@ func (a *app) do(ctx context.Context, f *act, args []string, word string,
 		if err != nil {
 			return err
 		}
-		done, err := work(ctx, s, ids)
-		all := make([]outcome, 0, len(done))
-		for _, o := range done {
-			one := outcome{Endpoint: o.ID, Outcome: outcomeWord(o, word)}
-			if one.Outcome == word {
-				one.UntilMs = f.until
-			}
-			all = append(all, one)
-		}
+		all, err := work(ctx, s, ids)
 		if err != nil {
 			return err
 		}
-		err = a.tellOutcomes(s.pool.Name(), all, f.json, word, unchanged)
-		if now := s.pool.Now(); f.until > 0 && !f.json && slices.ContainsFunc(all, func(o outcome) bool { return o.UntilMs > 0 }) {
+		err = a.tellOutcomes(s.pool.Name(), all, f.json, word, operate.Unchanged)
+		if now := s.pool.Now(); f.until > 0 && !f.json && slices.ContainsFunc(all, func(o operate.Outcome) bool { return o.UntilMs > 0 }) {
 			fmt.Fprintf(a.out, "until %s (%s); then candidates again\n", screen.Clock(f.until, now), screen.When(f.until, now))
 		}
 		return err
 	})
-}
-
-func outcomeWord(o scheduler.Outcome, word string) string {
-	switch {
-	case !o.Known:
-		return unknown
-	case !o.Written:
-		return unchanged
-	}
-	return word
 }
 
 func (a *app) disableCommand() *cobra.Command {
@@ -86,12 +68,9 @@ names them again does not lift the hold.`,
 			if period < 0 {
 				return errors.New("bad value for --for: write a duration over zero, for example 2h")
 			}
-			return a.do(cmd.Context(), &f, args, "disabled", func(ctx context.Context, s *session, ids []string) ([]scheduler.Outcome, error) {
-				done, err := scheduler.Disable(ctx, s.pool, ids, note, period)
-				if period > 0 {
-					f.until = s.pool.Now() + period.Milliseconds()
-				}
-				return done, err
+			return a.do(cmd.Context(), &f, args, "disabled", func(ctx context.Context, s *session, ids []string) (all []operate.Outcome, err error) {
+				all, f.until, err = operate.Disable(ctx, s.pool, ids, note, period)
+				return all, err
 			})
 		},
 	}
@@ -109,8 +88,8 @@ func (a *app) enableCommand() *cobra.Command {
 		Example: `  proxyward enable http://192.0.2.1:8080
   proxyward enable --state disabled --host '*.example'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.do(cmd.Context(), &f, args, "enabled", func(ctx context.Context, s *session, ids []string) ([]scheduler.Outcome, error) {
-				return scheduler.Enable(ctx, s.pool, ids)
+			return a.do(cmd.Context(), &f, args, "enabled", func(ctx context.Context, s *session, ids []string) ([]operate.Outcome, error) {
+				return operate.Enable(ctx, s.pool, ids)
 			})
 		},
 	}

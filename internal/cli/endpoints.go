@@ -9,26 +9,14 @@ import (
 
 	"proxyward/internal/cli/screen"
 	"proxyward/internal/cli/tell"
+	"proxyward/internal/operate"
 	"proxyward/store"
 	"proxyward/store/record"
 )
 
-// endpointJSON is one endpoint's record beside its id. State and allocations are those of
-// the pool: an endpoint on trial is permitted, and the set counts for an eligible one.
-type endpointJSON struct {
-	Endpoint string `json:"endpoint"`
-	record.Record
-}
-
-func endpointOf(e store.Entry) endpointJSON {
-	r := e.Record
-	r.State, r.Allocations = e.State(), e.Allocations()
-	return endpointJSON{e.ID, r}
-}
-
 func (a *app) endpointsCommand() *cobra.Command {
 	var flags poolFlags
-	var choose filters
+	var choose operate.Filters
 	var asJSON bool
 	var limit int
 	c := &cobra.Command{
@@ -46,13 +34,13 @@ func (a *app) endpointsCommand() *cobra.Command {
 		},
 	}
 	flags.add(c)
-	choose.add(c)
+	addFilters(c, &choose)
 	c.Flags().IntVar(&limit, "limit", 0, "print so many at most (0: all)")
 	jsonFlag(c, &asJSON)
 	return c
 }
 
-func (a *app) endpoints(ctx context.Context, s *session, choose *filters, limit int, asJSON bool) error {
+func (a *app) endpoints(ctx context.Context, s *session, choose *operate.Filters, limit int, asJSON bool) error {
 	found, err := a.scan(ctx, s.pool.Discreet(), choose)
 	if err != nil {
 		return err
@@ -77,7 +65,7 @@ func (a *app) endpoints(ctx context.Context, s *session, choose *filters, limit 
 		return a.printEndpoints(s.pool.Name(), found, total, now)
 	}
 	for _, e := range found {
-		if err := a.printJSON(endpointOf(e)); err != nil {
+		if err := a.printJSON(operate.EndpointOf(e)); err != nil {
 			return err
 		}
 	}

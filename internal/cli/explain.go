@@ -2,22 +2,11 @@ package cli
 
 import (
 	"context"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"proxyward/internal/cli/tell"
-	"proxyward/store/record"
+	"proxyward/internal/operate"
 )
-
-type explainJSON struct {
-	Endpoint string        `json:"endpoint"`
-	Check    string        `json:"check"`
-	Record   record.Record `json:"record"`
-	History  []record.Step `json:"history"` // newest first
-	Next     tell.Next     `json:"next"`
-	Advice   string        `json:"advice,omitempty"` // what a person can do
-}
 
 func (a *app) explainCommand() *cobra.Command {
 	var flags poolFlags
@@ -33,7 +22,7 @@ never printed) or, where one endpoint is there, host:port.`,
   proxyward explain socks5h://joe@proxy.example:1080 --json`,
 		Args: exactly(1, "one endpoint"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, _, err := parse(1, args[0]); err != nil {
+			if _, _, err := operate.Parse(1, args[0]); err != nil {
 				return err
 			}
 			return flags.withPool(cmd.Context(), func(ctx context.Context, s *session) error {
@@ -69,15 +58,7 @@ func (a *app) explain(ctx context.Context, s *session, arg string, asJSON bool) 
 	if err != nil {
 		return err
 	}
-	x := explainJSON{Endpoint: id, Check: s.pool.Name(), Record: endpointOf(e).Record,
-		History: slices.Clone(e.Record.History), Next: tell.NextOf(e, now)}
-	slices.Reverse(x.History)
-	if x.History == nil {
-		x.History = []record.Step{}
-	}
-	if e.Record.Reason != "" {
-		x.Advice = tell.Advice(e.Record.Stage, e.Record.Reason, e.Record.Blame)
-	}
+	x := operate.StoryOf(s.pool.Name(), e, now)
 	if asJSON {
 		return a.printJSON(x)
 	}

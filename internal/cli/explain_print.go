@@ -9,12 +9,13 @@ import (
 
 	"proxyward/internal/cli/screen"
 	"proxyward/internal/cli/tell"
+	"proxyward/internal/operate"
 	"proxyward/store"
 	"proxyward/store/record"
 )
 
 // printExplain writes one endpoint's story for a person.
-func (a *app) printExplain(x explainJSON, e store.Entry, now int64) error {
+func (a *app) printExplain(x operate.Story, e store.Entry, now int64) error {
 	style := a.style()
 	var b strings.Builder
 	state := e.State()

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"proxyward/store"
+	"proxyward/internal/operate"
 )
 
 func (a *app) forgetCommand() *cobra.Command {
@@ -26,7 +26,7 @@ comes back as a new one when that list is read next; to keep it out, disable it 
 				if err != nil {
 					return err
 				}
-				all, err := forget(ctx, s.pool, ids)
+				all, err := operate.Forget(ctx, s.pool, ids)
 				if err != nil {
 					return err
 				}
@@ -36,43 +36,4 @@ comes back as a new one when that list is read next; to keep it out, disable it 
 	}
 	f.add(c)
 	return c
-}
-
-// forgetTries bounds how often an endpoint whose record changes meanwhile is read again.
-const forgetTries = 5
-
-func forget(ctx context.Context, p *store.Pool, ids []string) ([]outcome, error) {
-	words := make(map[string]string, len(ids))
-	open := ids
-	for try := 0; len(open) > 0 && try < forgetTries; try++ {
-		entries, _, err := p.Look(ctx, open)
-		if err != nil {
-			return nil, err
-		}
-		var known []store.Entry
-		for _, e := range entries {
-			if words[e.ID] = unknown; e.Known() {
-				words[e.ID] = busy
-				known = append(known, e)
-			}
-		}
-		codes, err := p.Forget(ctx, known)
-		if err != nil {
-			return nil, err
-		}
-		open = nil
-		for i, code := range codes {
-			switch code {
-			case store.Applied:
-				words[known[i].ID] = "forgotten"
-			case store.Changed:
-				open = append(open, known[i].ID)
-			}
-		}
-	}
-	all := make([]outcome, len(ids))
-	for i, id := range ids {
-		all[i] = outcome{Endpoint: id, Outcome: words[id]}
-	}
-	return all, nil
 }

@@ -2,21 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"proxyward/store"
+	"proxyward/internal/operate"
 )
-
-// askedWords are the outcomes of recheck.
-var askedWords = map[store.Asked]string{
-	store.Queued:   "queued",
-	store.Waiting:  "waiting",
-	store.Probing:  "probing",
-	store.Trickles: "trickles",
-	store.Nowhere:  "unknown",
-}
 
 func (a *app) recheckCommand() *cobra.Command {
 	var f act
@@ -39,15 +29,15 @@ func (a *app) recheckCommand() *cobra.Command {
 			if err := checkTargets(args, &f.choose, all); err != nil {
 				return err
 			}
-			if priority < 0 || priority > store.MaxPriority {
-				return fmt.Errorf("priority %d: use 0 to %d", priority, store.MaxPriority)
+			if err := operate.CheckPriority(priority); err != nil {
+				return err
 			}
 			return f.withPool(cmd.Context(), func(ctx context.Context, s *session) error {
 				ids, err := a.targets(ctx, s.pool, args, &f.choose)
 				if err != nil {
 					return err
 				}
-				done, err := recheck(ctx, s.pool, priority, ids)
+				done, err := operate.Recheck(ctx, s.pool, priority, ids)
 				if err != nil {
 					return err
 				}
@@ -59,30 +49,4 @@ func (a *app) recheckCommand() *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "every endpoint of the pool")
 	c.Flags().IntVar(&priority, "priority", 0, "0 to 99999, lower first; first come, first served within one")
 	return c
-}
-
-func recheck(ctx context.Context, p *store.Pool, priority int, ids []string) ([]outcome, error) {
-	asked, err := p.Recheck(ctx, priority, ids)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]outcome, len(ids))
-	var nowhere []string
-	for i, id := range ids {
-		all[i] = outcome{Endpoint: id, Outcome: askedWords[asked[i]]}
-		if asked[i] == store.Nowhere {
-			nowhere = append(nowhere, id)
-		}
-	}
-	entries, _, err := p.Look(ctx, nowhere)
-	known := map[string]bool{}
-	for _, e := range entries {
-		known[e.ID] = e.Known()
-	}
-	for i := range all {
-		if all[i].Outcome == unknown && known[all[i].Endpoint] {
-			all[i].Outcome = "disabled"
-		}
-	}
-	return all, err
 }

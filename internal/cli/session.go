@@ -13,6 +13,7 @@ import (
 
 	"proxyward/configs"
 	"proxyward/internal/embedded"
+	"proxyward/internal/operate"
 	"proxyward/scheduler"
 	"proxyward/store"
 )
@@ -154,29 +155,19 @@ func (s *session) pick(ctx context.Context, named string) (string, error) {
 	return "", fmt.Errorf("there are %d checks: name one with --check: %s", len(names), strings.Join(names, ", "))
 }
 
-// configured names the checks of the configuration.
-func (s *session) configured() []string {
+// checks are those of the configuration; nil: there is none.
+func (s *session) checks() operate.Configured {
 	if s.config == nil {
 		return nil
 	}
-	names := make([]string, len(s.config.Checks))
-	for i, c := range s.config.Checks {
-		names[i] = c.Name
-	}
-	return names
+	return s.config.Checks
 }
 
+// configured names the checks of the configuration.
+func (s *session) configured() []string { return s.checks().Names() }
+
 // check is the configuration of one check; false where there is none.
-func (s *session) check(name string) (scheduler.Check, bool) {
-	if s.config != nil {
-		for _, c := range s.config.Checks {
-			if c.Name == name {
-				return c, true
-			}
-		}
-	}
-	return scheduler.Check{}, false
-}
+func (s *session) check(name string) (scheduler.Check, bool) { return s.checks().Check(name) }
 
 // strange is the answer to a question about a check that nobody knows; nil if it is known.
 func (s *session) strange(ctx context.Context) error {

@@ -5,53 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"proxyward/internal/cli/screen"
-	"proxyward/store"
-	"proxyward/store/record"
+	"proxyward/internal/operate"
 )
 
 type statusJSON struct {
-	Checks []checkJSON `json:"checks"`
+	Checks []operate.Check `json:"checks"`
 }
-
-// checkJSON is the status of one check. Owned: the configuration names it or, without
-// one, a live daemon serves it.
-type checkJSON struct {
-	Name         string           `json:"name"`
-	Owned        bool             `json:"owned"`
-	States       map[string]int64 `json:"states"`
-	Lanes        map[string]int64 `json:"lanes"` // endpoints waiting
-	Due          map[string]int64 `json:"due"`   // of these, due now
-	Leases       int64            `json:"leases"`
-	Guard        guardJSON        `json:"guard"`
-	Trickle      int64            `json:"trickle"`  // admissions per window; 0: not known
-	Admitted     int64            `json:"admitted"` // in the last window
-	Daemons      []daemonJSON     `json:"daemons"`  // live ones
-	LastCommitMs int64            `json:"last_commit_ms"`
-	NowMs        int64            `json:"now_ms"` // pool time
-
-	status store.Status
-	stray  bool // there is a configuration, and it does not name the check
-}
-
-type guardJSON struct {
-	Open    bool   `json:"open"`
-	SinceMs int64  `json:"since_ms"`
-	Why     string `json:"why"`
-}
-
-type daemonJSON struct {
-	Name        string `json:"name"`
-	HeartbeatMs int64  `json:"heartbeat_ms"`
-}
-
-// deadAfter is how long ago a daemon's last heartbeat may be for it to count as live.
-const deadAfter = 15 * time.Second
 
 func (a *app) statusCommand() *cobra.Command {
 	var flags poolFlags
@@ -85,7 +49,7 @@ func (a *app) status(ctx context.Context, s *session, check string, asJSON bool,
 	if err != nil {
 		return err
 	}
-	all := statusJSON{Checks: []checkJSON{}}
+	all := statusJSON{Checks: []operate.Check{}}
 	for _, name := range names {
 		one, err := s.statusOf(ctx, name)
 		if err != nil {
@@ -109,48 +73,11 @@ func (s *session) statusNames(ctx context.Context, only string) ([]string, error
 		s.pool = s.store.Pool(name)
 		return []string{name}, s.strange(ctx)
 	}
-	names, err := s.store.Checks(ctx)
-	names = append(names, s.configured()...)
-	slices.Sort(names)
-	return slices.Compact(names), err
+	return operate.Names(ctx, s.store, s.checks())
 }
 
-func (s *session) statusOf(ctx context.Context, name string) (checkJSON, error) {
-	status, err := s.store.Pool(name).Discreet().Status(ctx)
-	if err != nil {
-		return checkJSON{}, err
-	}
-	check, configured := s.check(name)
-	if status.Trickle == 0 { // nothing was claimed yet: what the first claim will say
-		status.Trickle = int64(check.Trickle.PerTick)
-	}
-	c := checkJSON{Name: name, States: map[string]int64{}, Lanes: map[string]int64{}, Due: map[string]int64{},
-		Leases: status.Leases, Trickle: status.Trickle, Admitted: status.Admitted, Daemons: live(status),
-		LastCommitMs: status.LastCommitMs, NowMs: status.Now, status: status}
-	if status.Guard.OpenMs > 0 {
-		c.Guard = guardJSON{true, status.Guard.OpenMs, status.Guard.Why}
-	}
-	c.Owned = configured || s.config == nil && len(c.Daemons) > 0
-	c.stray = s.config != nil && !configured
-	for _, state := range record.States {
-		c.States[string(state)] = countOf(status, state)
-	}
-	for _, lane := range record.Lanes {
-		c.Lanes[string(lane)], c.Due[string(lane)] = status.Lanes[lane].Waiting, status.Lanes[lane].Due
-	}
-	return c, nil
-}
-
-// live lists the daemons heard of lately, by name.
-func live(s store.Status) []daemonJSON {
-	found := []daemonJSON{}
-	for name, at := range s.Daemons {
-		if s.Now-at <= deadAfter.Milliseconds() {
-			found = append(found, daemonJSON{name, at})
-		}
-	}
-	slices.SortFunc(found, func(x, y daemonJSON) int { return bytes.Compare([]byte(x.Name), []byte(y.Name)) })
-	return found
+func (s *session) statusOf(ctx context.Context, name string) (operate.Check, error) {
+	return operate.StatusOf(ctx, s.store, s.checks(), name)
 }
 
 // watchStatus shows the status again and again; Redis being away ends nothing.

@@ -7,11 +7,12 @@ import (
 
 	"proxyward/internal/cli/screen"
 	"proxyward/internal/cli/tell"
+	"proxyward/internal/operate"
 	"proxyward/store/record"
 )
 
 // printStatus writes one block per check.
-func printStatus(w io.Writer, style screen.Style, redis string, checks []checkJSON) error {
+func printStatus(w io.Writer, style screen.Style, redis string, checks []operate.Check) error {
 	var b strings.Builder
 	if len(checks) == 0 {
 		fmt.Fprintf(&b, "no checks in the Redis at %s yet: start one with `proxyward run --list FILE --target URL`\n", redis)
@@ -20,9 +21,9 @@ func printStatus(w io.Writer, style screen.Style, redis string, checks []checkJS
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		c.head(&b, style)
-		c.states(&b, style)
-		for _, words := range c.warnings() {
+		headOf(c, &b, style)
+		statesOf(c, &b, style)
+		for _, words := range warningsOf(c) {
 			fmt.Fprintf(&b, "  %s\n", style.Paint(screen.Warn, "! "+words))
 		}
 	}
@@ -30,8 +31,8 @@ func printStatus(w io.Writer, style screen.Style, redis string, checks []checkJS
 	return err
 }
 
-// head is the line with the check's name.
-func (c checkJSON) head(b *strings.Builder, style screen.Style) {
+// headOf is the line with the check's name.
+func headOf(c operate.Check, b *strings.Builder, style screen.Style) {
 	total := int64(0)
 	for _, n := range c.States {
 		total += n
@@ -44,8 +45,8 @@ func (c checkJSON) head(b *strings.Builder, style screen.Style) {
 		screen.Count(int64(len(c.Daemons)), "daemon"), screen.Number(c.Leases), last)
 }
 
-// states is a line per state: how many, and what the lane they wait in is about to do.
-func (c checkJSON) states(b *strings.Builder, style screen.Style) {
+// statesOf is a line per state: how many, and what the lane they wait in is about to do.
+func statesOf(c operate.Check, b *strings.Builder, style screen.Style) {
 	t := screen.Table{Columns: []screen.Column{{}, {}, {Right: true}, {}}}
 	for _, state := range record.States {
 		n := c.States[string(state)]
@@ -53,7 +54,7 @@ func (c checkJSON) states(b *strings.Builder, style screen.Style) {
 		if n == 0 {
 			ink = screen.Faint
 		}
-		t.Add(screen.C(""), screen.Cell{Text: string(state), Ink: ink}, screen.C(screen.Number(n)), screen.C(c.outlook(state)))
+		t.Add(screen.C(""), screen.Cell{Text: string(state), Ink: ink}, screen.C(screen.Number(n)), screen.C(outlookOf(c, state)))
 	}
 	if n := c.Lanes[string(record.Urgent)]; n > 0 {
 		t.Add(screen.C(""), screen.Cell{Text: "urgent", Ink: screen.News}, screen.C(screen.Number(n)), screen.C("asked for, waiting for a slot"))
@@ -61,10 +62,10 @@ func (c checkJSON) states(b *strings.Builder, style screen.Style) {
 	t.Write(b, style)
 }
 
-// outlook says what comes next for the endpoints of a state.
-func (c checkJSON) outlook(state record.State) string {
+// outlookOf says what comes next for the endpoints of a state.
+func outlookOf(c operate.Check, state record.State) string {
 	lane := state.Lane()
-	q := c.status.Lanes[lane]
+	q := c.Status.Lanes[lane]
 	switch {
 	case state == record.Disabled || c.States[string(state)] == 0:
 		return ""
@@ -84,12 +85,12 @@ func (c checkJSON) outlook(state record.State) string {
 	return ""
 }
 
-// warnings are what an operator should know of.
-func (c checkJSON) warnings() (found []string) {
+// warningsOf are what an operator should know of.
+func warningsOf(c operate.Check) (found []string) {
 	if len(c.Daemons) == 0 {
 		found = append(found, "no daemon is alive: nobody probes; workers go on with who is eligible")
 	}
-	if c.stray {
+	if c.Stray {
 		found = append(found, "not in the configuration: `proxyward purge --check "+c.Name+"` removes it")
 	}
 	if c.Guard.Open {
