@@ -59,12 +59,6 @@ type Prober struct {
 	Concurrency int
 }
 
-// Admin is the HTTP interface for operators.
-type Admin struct {
-	Listen    string // host:port, or unix: and a path; empty: none
-	TokenFile string
-}
-
 // Reload says when the configuration is read again, beside SIGHUP.
 type Reload struct {
 	Watch bool // when the file changes

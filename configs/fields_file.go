@@ -14,7 +14,12 @@ func fileFields(f *file) object {
 		}, "Bounds of this daemon."},
 		{"admin", object{
 			{"listen", anyText(&f.admin.listen), "host:port, or unix: and a path; empty: none."},
-			{"token_file", anyText(&f.admin.tokenFile), "File with the token that requests must carry."},
+			{"token_file", anyText(&f.admin.tokenFile), "File with the token that requests must carry: relative to $CREDENTIALS_DIRECTORY, or absolute."},
+			{"tls", object{
+				{"cert_file", anyText(&f.admin.certFile), "PEM file with the certificate and those that lead to its root: relative to $CREDENTIALS_DIRECTORY, or absolute."},
+				{"key_file", anyText(&f.admin.keyFile), "PEM file with its key, likewise."},
+			}, "How it is served to other machines."},
+			{"pprof", boolean(&f.admin.pprof), "Serve /debug/pprof/ too; only with a token."},
 		}, "The HTTP interface for operators."},
 		{"log", object{
 			{"level", word(&f.log.Level, "debug", "info", "warn", "error"), "The least important message that is written."},

@@ -137,7 +137,7 @@ admin: {listen: "unix:/run/proxyward/admin.sock"}
 checks:
   - name: a
     request: {url: "https://shop.example/"}
-    jobs: false
+    jobs: true
     floor: 0
     endpoints:
       - {file: p.txt}
@@ -146,7 +146,7 @@ checks:
 `)
 	want := []string{
 		"test.yaml:1:14: redis.url: the embedded Redis can be reached from other machines",
-		"test.yaml:2:1: admin: accepted, but this version does not act on it yet: the interface is not served",
+		"test.yaml:6:11: checks[0].jobs: accepted, but this version does not act on it yet: work in flight is not counted",
 	}
 	if got := strings.Join(c.Warnings, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))

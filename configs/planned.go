@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"net"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -16,7 +15,6 @@ type plan struct {
 // planned lists the fields that are validated here while no code acts on them yet: whoever
 // builds one removes its line. Indices are left out of the paths.
 var planned = []plan{
-	{"admin", "the interface is not served", nil},
 	{"checks[].jobs", "work in flight is not counted", func(c *checkFile) bool { return !c.Jobs }},
 }
 
@@ -47,9 +45,4 @@ func (d *decoder) warnings(f *file) []string {
 func checkAt(f *file, path string) *checkFile {
 	i, _ := strconv.Atoi(indices.FindStringSubmatch(path)[1])
 	return &f.checks[i]
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -36,7 +36,10 @@ type sentinelFile struct {
 	addresses                                []text
 }
 
-type adminFile struct{ listen, tokenFile text }
+type adminFile struct {
+	listen, tokenFile, certFile, keyFile text
+	pprof                                bool
+}
 
 type checkFile struct {
 	Name      text

@@ -144,14 +144,3 @@ func (d *decoder) authority(r *Redis, group bool) {
 		d.wrong(path, "the file %s holds no certificate in PEM form", r.TLS.CAFile)
 	}
 }
-
-func (d *decoder) admin(a *adminFile) Admin {
-	path, isUnix := strings.CutPrefix(a.listen.value, "unix:")
-	switch {
-	case isUnix && !strings.HasPrefix(path, "/"):
-		d.wrong("admin.listen", "not a socket: write unix: and an absolute path")
-	case !isUnix && a.listen.value != "" && !hostPort(a.listen.value, 0):
-		d.wrong("admin.listen", `not an address: write host:port, unix:/PATH, or "" for none`)
-	}
-	return Admin{Listen: a.listen.value, TokenFile: a.tokenFile.value}
-}
