@@ -1,0 +1,127 @@
+package operate
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"proxyward/internal/cli/tell"
+	"proxyward/store"
+	"proxyward/store/record"
+)
+
+// Endpoint is one endpoint's record beside its id. State and allocations are those of
+// the pool: an endpoint on trial is permitted, and the set counts for an eligible one.
+type Endpoint struct {
+	Endpoint string `json:"endpoint"`
+	record.Record
+}
+
+// EndpointOf is what is shown of an entry.
+func EndpointOf(e store.Entry) Endpoint {
+	r := e.Record
+	r.State, r.Allocations = e.State(), e.Allocations()
+	return Endpoint{e.ID, r}
+}
+
+// Story is what is known of one endpoint, and what comes next.
+type Story struct {
+	Endpoint string        `json:"endpoint"`
+	Check    string        `json:"check"`
+	Record   record.Record `json:"record"`
+	History  []record.Step `json:"history"` // newest first
+	Next     tell.Next     `json:"next"`
+	Advice   string        `json:"advice,omitempty"` // what a person can do
+}
+
+// StoryOf tells of an entry of the pool at pool time now.
+func StoryOf(check string, e store.Entry, now int64) Story {
+	s := Story{Endpoint: e.ID, Check: check, Record: EndpointOf(e).Record,
+		History: slices.Clone(e.Record.History), Next: tell.NextOf(e, now)}
+	slices.Reverse(s.History)
+	if s.History == nil {
+		s.History = []record.Step{}
+	}
+	if e.Record.Reason != "" {
+		s.Advice = tell.Advice(e.Record.Stage, e.Record.Reason, e.Record.Blame)
+	}
+	return s
+}
+
+// Page is a part of a pool's endpoints, in no order; a walk from page to page meets each
+// that is there all the while. An empty Next ends it; a page may be short, even empty, and
+// not be the last.
+type Page struct {
+	Endpoints  []Endpoint `json:"endpoints"`
+	Next       string     `json:"next,omitempty"` // cursor of the next page
+	Examined   int        `json:"examined"`       // endpoints read for it
+	Unreadable int        `json:"unreadable"`     // records that cannot be read: fsck knows more
+	NowMs      int64      `json:"now_ms"`         // pool time
+}
+
+const (
+	pageWork = 20_000          // endpoints read for one page at most
+	pageTime = 2 * time.Second // and for so long
+)
+
+// List reads the page at a cursor, empty for the first, with at most limit endpoints.
+func List(ctx context.Context, p *store.Pool, f *Filters, cursor string, limit int) (Page, error) {
+	page := Page{Endpoints: []Endpoint{}}
+	at, err := placeOf(cursor)
+	if err == nil {
+		err = f.Validate()
+	}
+	if err != nil {
+		return page, err
+	}
+	began := time.Now()
+	for !at.Over && len(page.Endpoints) < limit && page.Examined < pageWork && time.Since(began) < pageTime {
+		entries, bad, next, err := p.Walk(ctx, at)
+		if err != nil {
+			return page, err
+		}
+		page.Unreadable += len(bad)
+		page.Examined += len(entries)
+		at = page.fill(entries, f, limit, at, next)
+	}
+	if page.NowMs, err = p.Time(ctx); !at.Over {
+		page.Next = cursorOf(at)
+	}
+	return page, err
+}
+
+// fill takes what matches, and says where to go on: where the page is full before the
+// entries are at an end, from the last one taken.
+func (p *Page) fill(entries []store.Entry, f *Filters, limit int, at, next store.Place) store.Place {
+	for i, e := range entries {
+		if !e.Known() || e.Record.State == "" || !f.Match(e) {
+			continue
+		}
+		p.Endpoints = append(p.Endpoints, EndpointOf(e))
+		if len(p.Endpoints) == limit && i < len(entries)-1 {
+			return store.Place{Scan: at.Scan, After: e.ID}
+		}
+	}
+	return next
+}
+
+func cursorOf(at store.Place) string {
+	b, _ := json.Marshal(at) // a number and a string
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func placeOf(cursor string) (at store.Place, err error) {
+	if cursor == "" {
+		return at, nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(b, &at)
+	}
+	if err != nil {
+		return at, wrong("bad cursor: pass `next` of the page before as it is, or leave it out")
+	}
+	return at, nil
+}
