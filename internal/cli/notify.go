@@ -59,7 +59,7 @@ func (n *notifier) run(ctx context.Context) {
 			n.say("STOPPING=1", "STATUS=stopping: probes in flight finish")
 			return
 		case <-feed.C:
-			if limit > 0 && n.daemon.Ticked() < 2*n.daemon.TickEvery()+stuckAfter {
+			if limit > 0 && !(pulse{n.daemon}).Stuck() {
 				n.say("WATCHDOG=1")
 			}
 		case <-tell.C:

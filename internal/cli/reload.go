@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"proxyward/configs"
+	"proxyward/internal/admin"
 	"proxyward/prober"
 	"proxyward/scheduler"
 	"proxyward/store"
@@ -32,6 +33,7 @@ type reloader struct {
 	level  zap.AtomicLevel
 	log    *zap.Logger
 	config *configs.Config // that is in force
+	desk   *desk
 }
 
 // run reloads at SIGHUP and, where the configuration says so, when the file changes, until
@@ -75,13 +77,20 @@ func (r *reloader) stamp() string {
 // reload reads and validates the whole, says what differs, and swaps.
 func (r *reloader) reload(ctx context.Context) {
 	config, _, err := r.runConfig(r.flags)
+	var access admin.Access
+	if err == nil {
+		access, err = accessOf(config.Admin)
+	}
 	if err == nil {
 		err = r.daemon.Apply(config.Checks, config.Scheduler.Tick)
 	}
+	r.desk.tally.Reloaded(err == nil)
 	if err != nil {
 		r.refused(ctx, err)
 		return
 	}
+	r.desk.take(config.Checks)
+	r.desk.renew(access, r.log)
 	differences := config.Differences(r.config)
 	for _, d := range differences {
 		if atOnce(d) {
@@ -103,7 +112,7 @@ func (r *reloader) reload(ctx context.Context) {
 
 // atOnce reports whether a difference takes effect without a restart.
 func atOnce(difference string) bool {
-	for _, fixed := range []string{"redis.", "admin.", "log.format"} {
+	for _, fixed := range []string{"redis.", "admin.listen", "admin.pprof", "log.format"} {
 		if strings.HasPrefix(difference, fixed) {
 			return false
 		}
@@ -134,11 +143,15 @@ func (r *reloader) refused(ctx context.Context, err error) {
 func serve(ctx context.Context, r *reloader) error {
 	n := &notifier{daemon: r.daemon, store: r.store, log: r.log}
 	ctx, cancel := context.WithCancel(ctx)
+	serving, shut := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, r.desk.stopping)
 	var around sync.WaitGroup
 	around.Go(func() { n.run(ctx) })
 	around.Go(func() { r.run(ctx, n.reloading) })
+	around.Go(func() { r.desk.run(serving) }) // until the last result is written
 	err := r.daemon.Run(ctx)
 	cancel()
+	shut()
 	around.Wait()
 	return err
 }

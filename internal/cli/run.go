@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,15 +80,21 @@ func (a *app) daemon(ctx context.Context, f *runFlags) error {
 		return err
 	}
 	defer st.Close()
+	w := newTally(st, readVersion(debug.ReadBuildInfo()))
 	ctx, fit, err := newFitness(at, st, config, f.allowEviction, log).admit(ctx)
 	if err != nil {
 		return err
 	}
 	p := prober.New(config.Prober.Concurrency)
 	d := scheduler.NewDaemon(scheduler.Options{Store: st, Prober: p,
-		Checks: config.Checks, Tick: config.Scheduler.Tick, Grace: f.grace, Log: log})
+		Checks: config.Checks, Tick: config.Scheduler.Tick, Grace: f.grace, Log: log, Watch: w})
+	w.Follow(d, standing(st))
+	k, err := openDesk(config, at, st, d, w, log)
+	if err != nil {
+		return errors.Join(err, fit())
+	}
 	log.Info("daemon starts", zap.String("name", d.Name), zap.String("redis", at.name), zap.Int("checks", len(config.Checks)))
-	if err := errors.Join(serve(ctx, &reloader{app: a, flags: f, daemon: d, prober: p, store: st, level: level, log: log, config: config}), fit()); err != nil {
+	if err := errors.Join(serve(ctx, &reloader{app: a, flags: f, daemon: d, prober: p, store: st, level: level, log: log, config: config, desk: k}), fit()); err != nil {
 		return err
 	}
 	log.Info("daemon stopped")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,8 +29,8 @@ type Metrics struct {
 // Version says which build this is.
 type Version struct{ Version, Commit string }
 
-// New makes an empty set of metrics; pools are read with read when somebody asks.
-func New(v Version, read Reader, daemon Daemon) *Metrics {
+// New makes an empty set of metrics.
+func New(v Version) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(),
 		probes: probes.counter(), transitions: transitions.counter(), committed: committed.counter(), expired: expired.counter(),
 		ticks: ticks.counter(), sourceFaults: sourceFaults.counter(), redisErrors: redisErrors.counter(), reloads: reloads.counter(),
@@ -41,9 +42,32 @@ func New(v Version, read Reader, daemon Daemon) *Metrics {
 	built.WithLabelValues(v.Version, v.Commit, runtime.Version()).Set(1)
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.probes, m.transitions, m.committed, m.expired, m.ticks, m.sourceFaults, m.redisErrors, m.reloads, m.stageSeconds, m.probeSeconds,
-		m.redisSeconds, m.standby, m.uplinkDown, m.sources, m.sourceRead, good, built, &standing{read: read, daemon: daemon})
+		m.redisSeconds, m.standby, m.uplinkDown, m.sources, m.sourceRead, good, built)
+	for _, applied := range []string{"applied", "refused"} {
+		m.reloads.WithLabelValues(applied)
+	}
 	return m
 }
+
+// Follow has the pools of a daemon read when somebody asks.
+func (m *Metrics) Follow(daemon Daemon, read Reader) {
+	m.registry.MustRegister(&standing{read: read, daemon: daemon})
+}
+
+// Expect begins the counters of a check and its lists at zero: Prometheus sees no growth in
+// one that comes into being with its first count.
+func (m *Metrics) Expect(check string, sources []string) {
+	m.expired.WithLabelValues(check)
+	m.ticks.WithLabelValues(check)
+	m.uplinkDown.WithLabelValues(check)
+	m.Committed(check, scheduler.Commits{})
+	for _, source := range sources {
+		m.sourceFaults.WithLabelValues(check, valid(source))
+	}
+}
+
+// valid is text that Prometheus takes for a label.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // Handler serves the metrics.
 func (m *Metrics) Handler() http.Handler {
@@ -96,6 +120,7 @@ func (m *Metrics) Uplink(check string, down bool) {
 // Listed takes note of a list that was read and found good, with so many endpoints;
 // -1: as it was.
 func (m *Metrics) Listed(check, source string, endpoints int) {
+	source = valid(source)
 	m.sourceRead.WithLabelValues(check, source).SetToCurrentTime()
 	if endpoints >= 0 {
 		m.sources.WithLabelValues(check, source).Set(float64(endpoints))
@@ -103,7 +128,9 @@ func (m *Metrics) Listed(check, source string, endpoints int) {
 }
 
 // Unlisted counts a refresh that retired nobody.
-func (m *Metrics) Unlisted(check, source string) { m.sourceFaults.WithLabelValues(check, source).Inc() }
+func (m *Metrics) Unlisted(check, source string) {
+	m.sourceFaults.WithLabelValues(check, valid(source)).Inc()
+}
 
 // Reloaded counts a reload of the configuration.
 func (m *Metrics) Reloaded(applied bool) {

@@ -52,6 +52,9 @@ func (s *standing) Collect(to chan<- prometheus.Metric) {
 		if f.kind == "counter" {
 			kind = prometheus.CounterValue
 		}
+		for i := range labels { // what others wrote into Redis may be one
+			labels[i] = valid(labels[i])
+		}
 		to <- prometheus.MustNewConstMetric(f.desc(), kind, v, labels...)
 	}
 	send(redisUp, number(up))
