@@ -21,6 +21,7 @@ type importFlags struct {
 	poolFlags
 	scheme       string
 	dryRun, json bool
+	restore      restoreFlags
 }
 
 func (a *app) importCommand() *cobra.Command {
@@ -31,16 +32,35 @@ func (a *app) importCommand() *cobra.Command {
 		Long: `Reads a list of proxies into the pool of a check, once: one endpoint a line, as a URL,
 host:port, user:pass@host:port or host:port:user:pass. A known endpoint keeps its history;
 a changed password makes it due at once. Every line is accepted, a duplicate, or refused
-with its number and the reason. - reads standard input. --dry-run needs no Redis.`,
+with its number and the reason. - reads standard input. --dry-run needs no Redis.
+
+--state reads what ` + "`proxyward export`" + ` wrote: endpoints come with their state, history and
+allocations. Those that are in the pool already stay as they are, unless --overwrite is
+given. Nobody becomes eligible unproven: who was eligible and last passed longer ago than
+--proven is a candidate, to be probed at once.`,
 		Example: `  proxyward import proxies.txt --check catalogue
   proxyward import --dry-run --json proxies.txt | jq .rejected
+  proxyward import --state catalogue.state --check catalogue
   curl -s https://lists.example/socks5.txt | proxyward import - --scheme socks5`,
 		Args: exactly(1, "one FILE, or - for standard input"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.importList(cmd.Context(), &f, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.restore.state {
+				return a.restore(cmd.Context(), &f, args[0])
+			}
+			for _, flag := range []string{"overwrite", "proven"} {
+				if cmd.Flags().Changed(flag) {
+					return fmt.Errorf("bad --%s: it goes with --state", flag)
+				}
+			}
+			return a.importList(cmd.Context(), &f, args[0])
+		},
 	}
 	f.add(c)
 	c.Flags().StringVar(&f.scheme, "scheme", "http", "scheme of lines that name none")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be accepted")
+	c.Flags().BoolVar(&f.restore.state, "state", false, "FILE is an export: restore endpoints with all that is known of them")
+	c.Flags().BoolVar(&f.restore.overwrite, "overwrite", false, "with --state: replace what the pool knows of them")
+	c.Flags().DurationVar(&f.restore.proven, "proven", 10*time.Minute, "with --state: who last passed longer ago has to prove itself again")
 	jsonFlag(c, &f.json)
 	return c
 }

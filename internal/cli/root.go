@@ -57,8 +57,8 @@ Exit status: 0 yes, 1 the answer is no, 2 the input or the surroundings are wron
 	a.addTo(root, groupRun, a.runCommand(), a.demoCommand(), a.validateCommand(), a.planCommand(), a.probeCommand())
 	a.addTo(root, groupLook, a.statusCommand(), a.endpointsCommand(), a.explainCommand(), a.fsckCommand(), a.doctorCommand())
 	a.addTo(root, groupAct, a.recheckCommand(), a.disableCommand(), a.enableCommand(), a.forgetCommand(),
-		a.purgeCommand(), a.importCommand(), a.allocateCommand())
-	a.addTo(root, groupTools, a.versionCommand())
+		a.purgeCommand(), a.importCommand(), a.exportCommand(), a.allocateCommand())
+	a.addTo(root, groupTools, a.versionCommand(), a.manCommand())
 	root.SetHelpCommandGroupID(groupTools)
 	root.SetCompletionCommandGroupID(groupTools)
 	return root
