@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -124,7 +123,7 @@ func (p *Pool) Clock(ctx context.Context) (Clock, error) {
 		if err := exec(ctx, tx); err != nil {
 			return err
 		}
-		c = Clock{Server: at.Val().Sub(time.UnixMilli(0)).Milliseconds()} // Redis says so, not this machine
+		c = Clock{Server: at.Val().UnixMilli()} // the server's clock
 		return c.read(fields.Val())
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ func TestNoDeadlineFollowsADaemonsWallClock(t *testing.T) {
 			}
 			files++
 			for i, line := range strings.Split(string(text), "\n") {
-				if onTheWall.MatchString(line) {
+				if onTheWall.MatchString(line) && !strings.HasSuffix(line, "// the server's clock") {
 					t.Errorf("%s/%s:%d asks the wall clock: %s", path, name, i+1, strings.TrimSpace(line))
 				}
 			}
