@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -34,11 +35,12 @@ type reloader struct {
 	log    *zap.Logger
 	config *configs.Config // that is in force
 	desk   *desk
+	drain  atomic.Int64 // how long a stop may take, nanoseconds
 }
 
 // run reloads at SIGHUP and, where the configuration says so, when the file changes, until
 // ctx ends.
-func (r *reloader) run(ctx context.Context, around func(reload func())) {
+func (r *reloader) run(ctx context.Context, around func(reload func() (taken bool))) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
@@ -57,7 +59,7 @@ func (r *reloader) run(ctx context.Context, around func(reload func())) {
 			}
 		}
 		seen = r.stamp()
-		around(func() { r.reload(ctx) })
+		around(func() bool { return r.reload(ctx) })
 	}
 }
 
@@ -74,8 +76,9 @@ func (r *reloader) stamp() string {
 	return fmt.Sprint(i.ModTime(), i.Size())
 }
 
-// reload reads and validates the whole, says what differs, and swaps.
-func (r *reloader) reload(ctx context.Context) {
+// reload reads and validates the whole, says what differs, and swaps; taken is false where
+// the old configuration stays.
+func (r *reloader) reload(ctx context.Context) (taken bool) {
 	config, _, err := r.runConfig(r.flags)
 	var access admin.Access
 	if err == nil {
@@ -87,7 +90,7 @@ func (r *reloader) reload(ctx context.Context) {
 	r.desk.tally.Reloaded(err == nil)
 	if err != nil {
 		r.refused(ctx, err)
-		return
+		return false
 	}
 	r.desk.take(config.Checks)
 	r.desk.renew(access, r.log)
@@ -107,7 +110,9 @@ func (r *reloader) reload(ctx context.Context) {
 		r.level.SetLevel(level)
 	}
 	r.config = config
+	r.surroundings()
 	r.log.Info("configuration reloaded", zap.Int("differences", len(differences)))
+	return true
 }
 
 // atOnce reports whether a difference takes effect without a restart.
@@ -141,16 +146,19 @@ func (r *reloader) refused(ctx context.Context, err error) {
 
 // serve runs the daemon until ctx ends, with what surrounds it: reloads, and systemd.
 func serve(ctx context.Context, r *reloader) error {
-	n := &notifier{daemon: r.daemon, store: r.store, log: r.log}
+	n := newNotifier(r.daemon, r.store, r.log, func() time.Duration { return time.Duration(r.drain.Load()) })
+	r.surroundings()
+	over := make(chan struct{})
 	ctx, cancel := context.WithCancel(ctx)
 	serving, shut := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, r.desk.stopping)
 	var around sync.WaitGroup
-	around.Go(func() { n.run(ctx) })
+	around.Go(func() { n.run(ctx, over) })
 	around.Go(func() { r.run(ctx, n.reloading) })
 	around.Go(func() { r.desk.run(serving) }) // until the last result is written
 	err := r.daemon.Run(ctx)
 	cancel()
+	close(over)
 	shut()
 	around.Wait()
 	return err

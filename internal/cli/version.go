@@ -8,11 +8,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// What a package says of its build (-ldflags "-X proxyward/internal/cli.version=…"). Empty:
+// what Go wrote into the binary counts.
+var version, revision, built string
+
 type versionJSON struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
 	Modified bool   `json:"modified,omitempty"` // built from a tree with changes
-	Time     string `json:"time,omitempty"`     // of the revision
+	Time     string `json:"time,omitempty"`     // of the revision, RFC 3339
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
@@ -37,6 +41,15 @@ func (a *app) versionCommand() *cobra.Command {
 }
 
 func readVersion(info *debug.BuildInfo, ok bool) versionJSON {
+	v := writtenVersion(info, ok)
+	if version != "" {
+		v.Version, v.Revision, v.Time, v.Modified = version, revision, built, false
+	}
+	return v
+}
+
+// writtenVersion is what Go wrote into the binary.
+func writtenVersion(info *debug.BuildInfo, ok bool) versionJSON {
 	v := versionJSON{Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if !ok {
 		return v
