@@ -22,7 +22,7 @@ func (s *story) everyChapter() {
 
 	s.becomes(403, 4, 5)
 	s.order("disable", func(ctx context.Context) error {
-		_, err := scheduler.Disable(ctx, s.pool, s.ids[2:3], "seen by ann", 0)
+		_, err := scheduler.Disable(ctx, s.pool, s.ids[2:3], "it looks odd", 0)
 		return err
 	})
 	s.order("disable for a while", func(ctx context.Context) error {
