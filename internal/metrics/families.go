@@ -2,6 +2,8 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
+//go:generate go test . -run TestDocumentationIsTheTable -update
+
 // family is one metric: the table is what docs/metrics.md is made from.
 type family struct {
 	name   string // without the prefix proxyward_
