@@ -10,9 +10,8 @@ local function still(k)
   for id in string.gmatch(ARGV[k + 1], '%S+') do
     if not redis.call('XPENDING', KEYS[8], ARGV[6], id, id, 1)[1] then return 1 end
   end
-  if ARGV[k] == '' then return 0 end
-  if (redis.call('HGET', KEYS[9], ARGV[k]) or '') ~= ARGV[k + 4] or not redis.call('ZSCORE', KEYS[11], ARGV[k]) then return 2 end
-  return 0
+  local same = (redis.call('HGET', KEYS[9], ARGV[k]) or '') == ARGV[k + 4] and redis.call('ZSCORE', KEYS[11], ARGV[k])
+  return (ARGV[k] == '' or same) and 0 or 2
 end
 
 local function settle(k)
