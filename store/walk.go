@@ -11,35 +11,64 @@ import (
 // Place is where a walk through a pool has come to; the zero value is its beginning. It may
 // be kept for as long as anybody likes: Redis remembers nothing of a walk.
 type Place struct {
-	Scan  uint64 // Redis's own cursor
-	After string // of the endpoints there, those up to this id were read
-	Over  bool   // there are no more
+	Scan  uint64   `json:"s,omitempty"` // Redis's own cursor
+	Rest  []string `json:"r,omitempty"` // ids from before it, not read yet
+	After string   `json:"a,omitempty"` // of a pool that is read at once: those up to this id were read
+	Over  bool     `json:"o,omitempty"` // there is nothing behind Rest
+
+	whole bool // the pool was read at once
 }
 
-// Walk reads some endpoints at a place, in the order of their ids, and says where the next
-// ones are: a few more than 200 at a time, all at once from an embedded Redis. A record that
-// cannot be decoded is an error in bad. Endpoints that come or go meanwhile may be missed,
-// and one may be read twice.
-func (p *Pool) Walk(ctx context.Context, at Place) (entries []Entry, bad []error, next Place, err error) {
-	ids, cursor, err := p.scanBatch(ctx, p.keys.endpoints(), at.Scan)
-	if err != nil {
-		return nil, nil, at, err
+// Done reports whether the walk is at its end.
+func (at Place) Done() bool { return at.Over && len(at.Rest) == 0 }
+
+// Back is the place at which those of the entries that Walk read last are read again which
+// come after the one taken. Where a scan stands still it does not read the same ones again:
+// how far it reaches changes with the pool; so their ids are kept.
+func (at Place) Back(taken Entry, rest []Entry) Place {
+	if at.whole {
+		return Place{After: taken.ID}
 	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if n, found := slices.BinarySearch(ids, at.After); at.After != "" {
-		if found {
-			n++
+	back := Place{Scan: at.Scan, Over: at.Over}
+	for _, e := range rest {
+		back.Rest = append(back.Rest, e.ID)
+	}
+	return back
+}
+
+// Walk reads about n endpoints at a place, 16 to 200, in the order of their ids, and says
+// where the next ones are. A record that cannot be decoded is an error in bad. Endpoints that
+// come or go meanwhile may be missed, and one may be read twice.
+func (p *Pool) Walk(ctx context.Context, at Place, n int) (entries []Entry, bad []error, next Place, err error) {
+	ids, next := at.Rest, Place{Scan: at.Scan, Over: at.Over}
+	if len(ids) == 0 {
+		if ids, next, err = p.step(ctx, at, min(max(n, 16), batch)); err != nil {
+			return nil, nil, at, err
 		}
-		ids = ids[n:]
-	}
-	next = Place{Scan: cursor, Over: cursor == 0}
-	if len(ids) > batch { // the rest is read from the same place
-		ids = ids[:batch]
-		next = Place{Scan: at.Scan, After: ids[batch-1]}
 	}
 	entries, bad, err = p.Look(ctx, ids)
 	return entries, bad, next, err
+}
+
+// step reads the next ids.
+func (p *Pool) step(ctx context.Context, at Place, n int) (ids []string, next Place, err error) {
+	items, cursor, err := p.client.HScan(ctx, p.keys.endpoints(), at.Scan, "", int64(n)).Result()
+	if err != nil {
+		return nil, at, fmt.Errorf("walk through pool: %w", err)
+	}
+	for i := 0; i < len(items); i += 2 { // each is followed by its record
+		if items[i] > at.After {
+			ids = append(ids, items[i])
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	next = Place{Scan: cursor, Over: cursor == 0, whole: at.Scan == 0 && cursor == 0}
+	if next.whole && len(ids) > n { // an embedded Redis gives all at once
+		ids = ids[:n]
+		next = Place{After: ids[n-1], whole: true}
+	}
+	return ids, next, nil
 }
 
 // Event is one entry of the events stream.

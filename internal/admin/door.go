@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -42,7 +43,9 @@ func (s *Server) handler() http.Handler {
 				return
 			}
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, bodyBytes)
+		body := r.Body
+		defer io.CopyN(io.Discard, body, drained) // who still sends would see a reset, not the answer
+		r.Body = http.MaxBytesReader(w, body, bodyBytes)
 		if h, pattern := mux.Handler(r); pattern == "" {
 			nowhere(w, r, h)
 			return

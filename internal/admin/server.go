@@ -47,6 +47,7 @@ type Daemon interface {
 const (
 	headerBytes  = 16 << 10
 	bodyBytes    = 1 << 20
+	drained      = 8 << 20          // of a body that is too large
 	headerTime   = 5 * time.Second  // for the whole header
 	requestTime  = 15 * time.Second // header and body
 	answerTime   = 30 * time.Second
@@ -118,7 +119,7 @@ func (s *Server) Run(ctx context.Context) {
 	defer cut()
 	h1 := new(http.Protocols)
 	h1.SetHTTP1(true)
-	server := &http.Server{Handler: s.handler(), Protocols: h1, MaxHeaderBytes: headerBytes - 4096, // net/http adds 4 KiB
+	server := &http.Server{Handler: s.handler(), Protocols: h1, MaxHeaderBytes: headerBytes - 4096, // net/http adds 4 KiB, and what was read ahead on a connection in use
 		ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
 		BaseContext: func(net.Listener) context.Context { return serving },
 		ErrorLog:    zap.NewStdLog(s.Log.WithOptions(zap.IncreaseLevel(zap.ErrorLevel)))}

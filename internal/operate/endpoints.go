@@ -77,38 +77,46 @@ func List(ctx context.Context, p *store.Pool, f *Filters, cursor string, limit i
 		return page, err
 	}
 	began := time.Now()
-	for !at.Over && len(page.Endpoints) < limit && page.Examined < pageWork && time.Since(began) < pageTime {
-		entries, bad, next, err := p.Walk(ctx, at)
+	for !at.Done() && len(page.Endpoints) < limit && page.Examined < pageWork && time.Since(began) < pageTime {
+		entries, bad, next, err := p.Walk(ctx, at, limit-len(page.Endpoints))
 		if err != nil {
 			return page, err
 		}
 		page.Unreadable += len(bad)
 		page.Examined += len(entries)
-		at = page.fill(entries, f, limit, at, next)
+		at = page.fill(entries, f, limit, next)
 	}
-	if page.NowMs, err = p.Time(ctx); !at.Over {
+	if page.NowMs, err = p.Time(ctx); !at.Done() {
 		page.Next = cursorOf(at)
 	}
 	return page, err
 }
 
+// tooMany is how many ids a cursor holds at most; where Redis gives more at once than was
+// asked for, as it may while it resizes its table, the page grows instead.
+const tooMany = 64
+
 // fill takes what matches, and says where to go on: where the page is full before the
-// entries are at an end, from the last one taken.
-func (p *Page) fill(entries []store.Entry, f *Filters, limit int, at, next store.Place) store.Place {
+// entries are at an end, behind the last one taken.
+func (p *Page) fill(entries []store.Entry, f *Filters, limit int, next store.Place) store.Place {
 	for i, e := range entries {
 		if !e.Known() || e.Record.State == "" || !f.Match(e) {
 			continue
 		}
 		p.Endpoints = append(p.Endpoints, EndpointOf(e))
-		if len(p.Endpoints) == limit && i < len(entries)-1 {
-			return store.Place{Scan: at.Scan, After: e.ID}
+		rest := entries[i+1:]
+		if len(p.Endpoints) < limit || len(rest) == 0 {
+			continue
+		}
+		if back := next.Back(e, rest); len(back.Rest) <= tooMany {
+			return back
 		}
 	}
 	return next
 }
 
 func cursorOf(at store.Place) string {
-	b, _ := json.Marshal(at) // a number and a string
+	b, _ := json.Marshal(at) // numbers and strings
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
