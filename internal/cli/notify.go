@@ -30,6 +30,7 @@ type notifier struct {
 	daemon *scheduler.Daemon
 	store  *store.Store
 	log    *zap.Logger
+	stuck  func() bool          // no tick was completed for far too long
 	drain  func() time.Duration // how long a stop may take
 
 	ready   atomic.Bool   // systemd was told so
@@ -38,7 +39,7 @@ type notifier struct {
 }
 
 func newNotifier(d *scheduler.Daemon, st *store.Store, log *zap.Logger, drain func() time.Duration) *notifier {
-	return &notifier{daemon: d, store: st, log: log, drain: drain, again: make(chan struct{}, 1)}
+	return &notifier{daemon: d, store: st, log: log, stuck: pulse{d}.Stuck, drain: drain, again: make(chan struct{}, 1)}
 }
 
 func (n *notifier) say(words ...string) {
@@ -80,7 +81,7 @@ func (n *notifier) feed(stopping, over <-chan struct{}) {
 			stopping = nil
 			n.say("STOPPING=1", "STATUS=stopping: probes in flight finish", fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", n.drain().Microseconds()))
 		case <-feed.C:
-			if limit > 0 && !(pulse{n.daemon}).Stuck() {
+			if limit > 0 && !n.stuck() {
 				n.say("WATCHDOG=1")
 			}
 		}
