@@ -27,7 +27,7 @@ func parrot(t *testing.T) *zoo.Server {
 			return
 		}
 		said := r.Header.Get("Proxy-Authorization")
-		fmt.Fprintf(c, "HTTP/1.1 503 <b>%s</b>\r\nProxy-Status: \"<img src=x>\"; error=connection_refused; details=\"<svg onload=alert(1)> %s\"\r\nVia: 1.1 <script>\r\nContent-Length: 0\r\n\r\n", said, said)
+		fmt.Fprintf(c, "HTTP/1.1 407 <b>%s</b>\r\nProxy-Authenticate: Basic realm=\"<svg onload=alert(1)> %s\"\r\nX-Squid-Error: <i>ERR</i> 0\r\nVia: 1.1 <script>\r\nContent-Length: 0\r\n\r\n", said, said)
 	})
 }
 
@@ -64,10 +64,10 @@ func TestNoAnswerTellsASecretOrIsMarkup(t *testing.T) {
 	}
 	defer stream.Body.Close()
 	told, lines := "", bufio.NewScanner(stream.Body)
-	for strings.Count(told, `"to":"cooling"`) < 2 && lines.Scan() {
+	for strings.Count(told, `"to":"cooling"`) < 3 && lines.Scan() {
 		told += lines.Text() + "\n"
 	}
-	if clean("the stream", told); !strings.Contains(told, "%3Cscript%3E") || !strings.Contains(told, `"to":"cooling"`) {
+	if clean("the stream", told); !strings.Contains(told, "%3Cscript%3E") || strings.Count(told, `"to":"cooling"`) < 3 {
 		t.Errorf("the stream: %s", told)
 	}
 	id := "http://" + strings.ReplaceAll(url.QueryEscape(markup), "+", "%20") + "@" + bad.Addr.String()
