@@ -70,7 +70,7 @@ func TestTheServiceFromStartToStop(t *testing.T) {
 		}
 		m.becomes("StatusText", "the new configuration is refused, the old one stays; c: 4 eligible")
 		m.says("configuration refused: the old one stays")
-		m.says("/etc/proxyward/proxyward.yaml:8:5")
+		m.says("/etc/proxyward/proxyward.yaml:9:5")
 		if state := m.prop("ActiveState"); state != "active" || m.prop("MainPID") != pid {
 			t.Errorf("%s, process %s, not %s", state, m.prop("MainPID"), pid)
 		}
@@ -81,7 +81,7 @@ func TestTheServiceFromStartToStop(t *testing.T) {
 		testenv.Eventually(t, 20*time.Second, "the status is good again", func() bool { return strings.HasPrefix(m.prop("StatusText"), "c: 4 eligible") })
 	})
 	t.Run("nobody else reads what is secret", func(t *testing.T) {
-		for _, path := range []string{"/run/credentials/proxyward.service/proxyward.redis-password", "/etc/credstore/proxyward.redis-password",
+		for _, path := range []string{"/run/credentials/proxyward.service/proxyward.redis-password", "/etc/credstore/proxyward.redis-password", "/run/credentials/proxyward.service/proxyward.admin-token",
 			"/etc/proxyward/proxies.txt", "/etc/proxyward/proxyward.yaml"} {
 			m.run("test", "-s", path) // for root it is there
 			if o := m.try("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "cat", path); o.code == 0 {
@@ -94,9 +94,22 @@ func TestTheServiceFromStartToStop(t *testing.T) {
 			"arguments":   m.run("cat", "/proc/"+pid+"/cmdline"),
 			"status":      m.run("systemctl", "show", "proxyward.service"),
 		} {
-			if strings.Contains(text, servicePassword) {
-				t.Errorf("the password is in the %s", what)
+			if strings.Contains(text, servicePassword) || strings.Contains(text, serviceToken) {
+				t.Errorf("a secret is in the %s", what)
 			}
+		}
+	})
+	t.Run("the admin socket takes the token, for the group", func(t *testing.T) {
+		for _, c := range []struct {
+			path, token string
+			want        int
+		}{{"/healthz", "", 200}, {"/readyz", "", 200}, {"/metrics", "", 401}, {"/metrics", serviceToken, 200}} {
+			if got := m.admin(c.path, c.token); got != c.want {
+				t.Errorf("%s with token %q: %d, not %d", c.path, c.token, got, c.want)
+			}
+		}
+		if got := m.run("stat", "-c", "%a %U %G", "/run/proxyward", "/run/proxyward/admin.sock"); got != "750 proxyward proxyward-conf\n660 proxyward proxyward-conf" {
+			t.Errorf("the socket is %s", got)
 		}
 	})
 	t.Run("the journal has fields", func(t *testing.T) {

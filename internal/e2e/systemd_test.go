@@ -3,6 +3,8 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -184,16 +186,20 @@ func packages(t *testing.T) debs {
 }
 
 const serviceYAML = `
-redis: {url: "REDIS", username: ward, password_file: proxyward.redis-password}
+redis: {url: "${file:proxyward.redis-url}", username: ward, password_file: proxyward.redis-password}
+admin: {listen: "unix:/run/proxyward/admin.sock", token_file: proxyward.admin-token}
 checks:
   - name: c
-    request: {url: "http://target.example/catalogue", timeout: TIMEOUT}
+    request: {url: "http://target.example/catalogue", timeout: 10s}
     expect: {status: [200], body_contains: ["the catalogue"]}
     endpoints: [{file: proxies.txt, refresh: "@every 1s"}]
     recheck: 1s
 `
 
-const servicePassword = "s3cret:/@only-in-tests"
+const (
+	servicePassword = "s3cret:/@only-in-tests"
+	serviceToken    = "0123456789abcdef-only-in-tests"
+)
 
 // wardOnly are redis-server's arguments for a server that wants the service's password.
 var wardOnly = []string{"--user", "default", "off", "--user", "ward", "on", ">" + servicePassword, "~*", "&*", "+@all"}
@@ -202,7 +208,7 @@ var wardOnly = []string{"--user", "default", "off", "--user", "ward", "on", ">" 
 func (m *machine) serve(deb, redis string, farm *testenv.Farm, n int) (config string) {
 	m.t.Helper()
 	m.install(deb)
-	config = strings.NewReplacer("REDIS", redis, "TIMEOUT", "10s").Replace(serviceYAML)
+	config = serviceYAML
 	list := ""
 	for i := range n {
 		list += farm.ID(i) + "\n"
@@ -210,8 +216,34 @@ func (m *machine) serve(deb, redis string, farm *testenv.Farm, n int) (config st
 	m.write("/etc/proxyward/proxyward.yaml", config)
 	m.write("/etc/proxyward/proxies.txt", list)
 	m.run("chmod", "640", "/etc/proxyward/proxies.txt")
+	m.write("/etc/credstore/proxyward.redis-url", redis)
 	m.write("/etc/credstore/proxyward.redis-password", servicePassword+"\n")
+	m.write("/etc/credstore/proxyward.admin-token", serviceToken+"\n")
 	return config
+}
+
+// admin asks the service's interface, through its socket.
+func (m *machine) admin(path, token string) (status int) {
+	m.t.Helper()
+	leader, err := os.ReadFile(filepath.Join(m.dir, "leader"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	socket := "/proc/" + strings.TrimSpace(string(leader)) + "/root/run/proxyward/admin.sock"
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}
+	defer transport.CloseIdleConnections()
+	ask, _ := http.NewRequestWithContext(m.t.Context(), http.MethodGet, "http://proxyward"+path, nil)
+	if token != "" {
+		ask.Header.Set("Authorization", "Bearer "+token)
+	}
+	answer, err := transport.RoundTrip(ask)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	answer.Body.Close()
+	return answer.StatusCode
 }
 
 // wardCLI executes a command of the package's program with the service's configuration.
