@@ -59,6 +59,10 @@ func TestANewTokenReplacesTheOldOne(t *testing.T) {
 		t.Fatal("it kept the old one")
 	}
 	d.is("the old one", d.ask("GET", "/api/v1/status", "", "Authorization", "Bearer "+secret), 401, "")
+	if !d.Renew(Access{}) {
+		t.Error("it gave its token up")
+	}
+	d.is("no one", d.ask("GET", "/api/v1/status", ""), 401, "")
 	d.is("the new one", d.ask("GET", "/api/v1/status", "", "Authorization", "Bearer another-token-of-many-bytes"), 200, "checks")
 }
 

@@ -99,10 +99,10 @@ func New(o Options) (*Server, error) {
 // Addr is where it listens.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// Renew replaces token and certificate. What other machines can reach keeps what it has
-// where a new one is missing; kept says so.
+// Renew replaces token and certificate. It never takes one of them away, nor begins to ask
+// for TLS: what listens keeps what it has, and kept says so.
 func (s *Server) Renew(a Access) (kept bool) {
-	if s.Beyond && (a.Token == "" || a.Certificate == nil) || s.Pprof && a.Token == "" || (a.Certificate == nil) != (s.access.Load().cert == nil) {
+	if now := s.access.Load(); now.locked && a.Token == "" || (now.cert == nil) != (a.Certificate == nil) {
 		return true
 	}
 	s.admit(a)

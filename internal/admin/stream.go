@@ -88,6 +88,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
+	if r.Method == http.MethodHead {
+		return
+	}
 	t := &teller{w: w, c: http.NewResponseController(w), check: p.Name()}
 	t.c.SetReadDeadline(time.Time{})
 	if t.say("retry: 2000\n\n") != nil {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"proxyward/internal/operate"
 	"proxyward/internal/testenv"
 )
 
@@ -163,13 +162,17 @@ func TestAStreamOutlivesRedisAndTheRequestTime(t *testing.T) {
 	}
 }
 
+func TestAskingForTheHeadOfAStreamEnds(t *testing.T) {
+	d := serve(t)
+	if r := d.ask("HEAD", "/api/v1/events", ""); r.StatusCode != 200 || r.Header.Get("Content-Type") != "text/event-stream" || r.body != "" {
+		t.Errorf("%d %v %q", r.StatusCode, r.Header, r.body)
+	}
+}
+
 func TestStreamsEndWithTheServer(t *testing.T) {
 	d := serve(t)
 	d.enroll(1)
 	live := listenTo(d, "/api/v1/events", "")
-	if _, err := operate.Enable(t.Context(), d.pool, nil); err != nil {
-		t.Fatal(err)
-	}
 	d.listener.Close() // Run ends as it does at the stop
 	select {
 	case m, open := <-live:

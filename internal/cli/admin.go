@@ -112,7 +112,11 @@ func openDesk(c *configs.Config, at place, st *store.Store, d *scheduler.Daemon,
 	return k, nil
 }
 
+// accessOf reads the token and the certificate of the moment.
 func accessOf(c configs.Admin) (admin.Access, error) {
+	if c.Listen == "" {
+		return admin.Access{}, nil
+	}
 	token, tokenErr := c.Token()
 	cert, err := c.Certificate()
 	if err = errors.Join(tokenErr, err); err != nil {
@@ -131,7 +135,7 @@ func (k *desk) take(checks []scheduler.Check) {
 // renew takes the token and the certificate of the moment.
 func (k *desk) renew(a admin.Access, log *zap.Logger) {
 	if k.server != nil && k.server.Renew(a) {
-		log.Warn("the admin interface keeps its token and certificate until the next start: what it serves now needs both as they are")
+		log.Warn("the admin interface keeps its token and certificate until the next start: a reload replaces them, and takes none away")
 	}
 }
 

@@ -108,7 +108,7 @@ func TestTheInterfaceOfARunningDaemon(t *testing.T) {
 	t.Parallel()
 	farm := testenv.NewFarm(t, 3)
 	list := farm.ID(0) + "\n" + farm.ID(1) + "\n" + farm.ID(2) + "\n"
-	i := withAdmin(t, testenv.Redis(t), list, locked)
+	i := withAdmin(t, testenv.As("proxyward", testenv.Redis(t, "--include", testenv.ACL(t))), list, locked) // with the rights of the ACL that is shipped, no more
 	testenv.Eventually(t, 15*time.Second, "ready", func() bool { code, _ := i.ask("GET", "/readyz", ""); return code == 200 })
 	eligible := `proxyward_endpoints{check="catalogue",state="eligible"}`
 	testenv.Eventually(t, 15*time.Second, "3 eligible", func() bool { return i.metric(eligible) == 3 })
@@ -129,6 +129,11 @@ func TestTheInterfaceOfARunningDaemon(t *testing.T) {
 			}
 		}
 	}
+	for _, path := range []string{"", "/endpoints?state=eligible", "/guard", "/sources", "/events"} {
+		if code, body := i.ask("GET", "/api/v1/checks/catalogue"+path, ""); code != 200 {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
 	if code, _ := i.ask("GET", "/healthz", "", "Authorization", ""); code != 200 {
 		t.Errorf("health without a token: %d", code)
 	}
@@ -143,7 +148,11 @@ func TestTheInterfaceOfARunningDaemon(t *testing.T) {
 	if code, body := i.ask("GET", "/api/v1/checks/catalogue/explain?endpoint="+farm.ID(0), ""); code != 200 || strings.TrimSpace(body) != strings.TrimSpace(ok(t, "explain", "--config", i.config, "--json", farm.ID(0))) {
 		t.Errorf("explain: %d %s", code, body)
 	}
-	ok(t, "enable", "--config", i.config, farm.ID(0))
+	for _, order := range []string{"recheck", "enable"} {
+		if code, body := i.ask("POST", "/api/v1/checks/catalogue/"+order, `{"filters": {"sources": ["list"]}}`); code != 200 || !strings.Contains(body, farm.ID(0)) {
+			t.Errorf("%s: %d %s", order, code, body)
+		}
+	}
 	testenv.Eventually(t, 15*time.Second, "3 eligible again", func() bool { return i.metric(eligible) == 3 })
 
 	// A new token counts from the reload on; a bad one changes nothing.

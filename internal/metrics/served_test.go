@@ -136,6 +136,21 @@ func TestPoolsAreReadOnceASecondHoweverManyAsk(t *testing.T) {
 	})
 }
 
+// The hooks are called between a probe and its commit.
+func BenchmarkHooks(b *testing.B) {
+	m := told(full)
+	v := verdict.Verdict{Passed: true, Total: time.Second, Timings: map[verdict.Stage]time.Duration{
+		verdict.Connect: time.Millisecond, verdict.Tunnel: time.Millisecond, verdict.TargetTLS: time.Millisecond, verdict.Headers: time.Millisecond, verdict.Body: time.Millisecond}}
+	b.ReportAllocs()
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			m.Probed("c", v)
+			m.Moved("c", record.Step{From: record.Cooling, To: record.Eligible, By: record.ByProbe})
+			m.Called("commit", time.Millisecond, "")
+		}
+	})
+}
+
 func TestACheckThatIsGoneIsForgotten(t *testing.T) {
 	m := told(full)
 	m.Claimed("other", 1, false)
