@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,6 +23,31 @@ func TestTheSameSourcesGiveTheSamePackage(t *testing.T) {
 	}
 	if !bytes.Equal(one, other) {
 		t.Errorf("built in two folders the packages differ: %d and %d bytes; keep both and compare them with diffoscope", len(one), len(other))
+	}
+}
+
+func TestAReleasesNotesAreCutFromTheChangelog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	script, err := os.ReadFile("../../packaging/notes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"CHANGELOG.md":    "# Changelog\n\n## Unreleased\n\n- soon\n\n## 1.1.0 (2026-02-01)\n\nTwo things.\n\n- one\n\n  more of it\n- two\n\n## 1.1\n\n- another\n",
+		"packaging/notes": string(script),
+	} {
+		path := filepath.Join(dir, name)
+		os.MkdirAll(filepath.Dir(path), 0o755)
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for version, want := range map[string]string{"1.1.0": "Two things.\n\n- one\n\n  more of it\n- two\n", "1.1": "- another\n", "Unreleased": "- soon\n", "1.0": ""} {
+		o := run(t, "bash", filepath.Join(dir, "packaging/notes"), version)
+		if o.out != want || (o.code == 0) != (want != "") {
+			t.Errorf("%s: exit status %d, %q, not %q", version, o.code, o.out, want)
+		}
 	}
 }
 
