@@ -36,6 +36,8 @@ type reloader struct {
 	config *configs.Config // that is in force
 	desk   *desk
 	drain  atomic.Int64 // how long a stop may take, nanoseconds
+
+	outcomes int // that were written down: each is another text
 }
 
 // run reloads at SIGHUP and, where the configuration says so, when the file changes, until
@@ -47,6 +49,7 @@ func (r *reloader) run(ctx context.Context, around func(reload func() (taken boo
 	look := time.NewTicker(watchEvery)
 	defer look.Stop()
 	seen := r.stamp()
+	r.tellOutcome(true) // of the start
 	for {
 		select {
 		case <-ctx.Done():
@@ -59,7 +62,19 @@ func (r *reloader) run(ctx context.Context, around func(reload func() (taken boo
 			}
 		}
 		seen = r.stamp()
-		around(func() bool { return r.reload(ctx) })
+		around(func() (taken bool) {
+			taken = r.reload(ctx)
+			r.tellOutcome(taken)
+			return taken
+		})
+	}
+}
+
+// tellOutcome writes down what came of a reload, for who asked for it.
+func (r *reloader) tellOutcome(taken bool) {
+	r.outcomes++
+	if err := r.answer(r.outcomes, taken); err != nil {
+		r.log.Warn("what came of a reload cannot be written down", zap.Error(err))
 	}
 }
 

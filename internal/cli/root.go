@@ -58,7 +58,7 @@ Exit status: 0 yes, 1 the answer is no, 2 the input or the surroundings are wron
 	a.addTo(root, groupLook, a.statusCommand(), a.endpointsCommand(), a.explainCommand(), a.fsckCommand(), a.doctorCommand())
 	a.addTo(root, groupAct, a.recheckCommand(), a.disableCommand(), a.enableCommand(), a.forgetCommand(),
 		a.purgeCommand(), a.importCommand(), a.exportCommand(), a.allocateCommand())
-	a.addTo(root, groupTools, a.versionCommand(), a.manCommand())
+	a.addTo(root, groupTools, a.versionCommand(), a.manCommand(), a.reloadCommand())
 	root.SetHelpCommandGroupID(groupTools)
 	root.SetCompletionCommandGroupID(groupTools)
 	return root

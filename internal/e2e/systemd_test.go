@@ -157,7 +157,7 @@ var build = sync.OnceValues(func() (debs, error) {
 		if err := command(one.sources, "env", "SOURCE_DATE_EPOCH=1767225600", "REVISION=0123456789abcdef0123456789abcdef01234567", "packaging/build", one.version, to); err != nil {
 			return debs{}, err
 		}
-		*one.path = filepath.Join(to, fmt.Sprintf("proxyward_%s_%s.deb", one.version, runtime.GOARCH))
+		*one.path = filepath.Join(to, fmt.Sprintf("proxyward_%s-1_%s.deb", one.version, runtime.GOARCH))
 	}
 	return made, nil
 })
