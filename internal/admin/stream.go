@@ -144,7 +144,7 @@ type teller struct {
 	w       http.ResponseWriter
 	c       *http.ResponseController
 	check   string
-	resumed bool
+	resumed bool // it was looked whether events were missed
 	away    bool // Redis is, and that was told
 }
 
@@ -179,7 +179,7 @@ func (t *teller) stays(ctx context.Context) error {
 	if ctx.Err() != nil || t.away {
 		return ctx.Err()
 	}
-	t.away = true
+	t.away, t.resumed = true, false // it may come back with less
 	return t.say(": redis does not answer; waiting for it\n\n")
 }
 
@@ -189,7 +189,7 @@ func (t *teller) gap(ctx context.Context, p *store.Pool, after string) error {
 		return nil
 	}
 	first, err := p.Follow(ctx, "0", 1)
-	if err != nil || len(first) == 0 || !before(after, first[0].ID) {
+	if err != nil || len(first) > 0 && !before(after, first[0].ID) {
 		return nil
 	}
 	return t.say("event: gap\ndata: {\"check\":\"" + t.check + "\"}\n\n")

@@ -157,6 +157,9 @@ func TestAStreamOutlivesRedisAndTheRequestTime(t *testing.T) {
 	time.Sleep(requestTime + 2*time.Second) // past what any other request may take
 	redis.Start()
 	d.enroll(1)
+	if m, _ := next(d, live); m.name != "gap" { // this Redis keeps nothing
+		t.Errorf("%+v, want a gap", m)
+	}
 	if _, e := next(d, live); e.To != "candidate" {
 		t.Errorf("%+v", e)
 	}
