@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,14 +152,29 @@ func TestCohortsAreForgottenWithTheirLeases(t *testing.T) {
 		for range 12 {
 			l.window()
 		}
-		books := 0
-		for field := range at.raw.HGetAll(t.Context(), at.key("budget")).Val() {
-			if len(field) > 7 && field[:7] == "cohort:" {
-				books++
-			}
-		}
-		if books == 0 || books > 5 {
+		if books := l.books(); books == 0 || books > 5 {
 			t.Errorf("%d cohorts kept", books)
+		}
+	})
+}
+
+// books is how many cohorts are still open.
+func (l *learning) books() (n int) {
+	for field := range l.at.raw.HGetAll(l.t.Context(), l.at.key("budget")).Val() {
+		if strings.HasPrefix(field, "cohort:") {
+			n++
+		}
+	}
+	return n
+}
+
+func TestACohortThatIsInIsForgotten(t *testing.T) {
+	contract(t, func(t *testing.T, at place) {
+		l := learn(t, at, 200, 100)
+		l.judge(l.want("at first", 5), 3, 2)
+		l.want("three of five prove nothing", 5)
+		if n := l.books(); n != 1 {
+			t.Errorf("%d cohorts are open, one is under way", n)
 		}
 	})
 }

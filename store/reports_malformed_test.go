@@ -1,10 +1,13 @@
 package store
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 
+	"proxyward/internal/testenv"
 	"proxyward/store/record"
 )
 
@@ -41,4 +44,22 @@ func suspected(t *testing.T, p *Pool) (entry string) {
 		t.Fatal(err)
 	}
 	return entry
+}
+
+func TestOneCallAppliesTwoHundredReportsAtMost(t *testing.T) {
+	testenv.EachRedis(t, func(t *testing.T, url string) {
+		s, err := Open(Address{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		p := s.Pool("c")
+		entry := suspected(t, p)
+		for n, refused := range map[int]bool{200: false, 201: true} {
+			_, err := p.ApplyReports(t.Context(), 5, []ReportChange{{Entries: slices.Repeat([]string{entry}, n), Tally: map[string]int{"unknown": n}}})
+			if (err != nil) != refused || refused && !strings.Contains(err.Error(), "more than 200 entries") {
+				t.Errorf("%d entries: %v", n, err)
+			}
+		}
+	})
 }
