@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -59,18 +58,9 @@ func TestPrometheusScrapesARunningDaemon(t *testing.T) {
 	at := fmt.Sprintf("127.0.0.1:%d", testenv.Port(t))
 	testenv.Start(t, testenv.Program(t, "prometheus"), "--config.file="+config, "--storage.tsdb.path="+t.TempDir(), "--web.listen-address="+at, "--log.level=warn")
 	testenv.WaitTCP(t, at)
-	query := func(q string) string {
-		resp, err := http.Get("http://" + at + "/api/v1/query?query=" + url.QueryEscape(q))
-		if err != nil {
-			return err.Error()
-		}
-		defer resp.Body.Close()
-		b, _ := io.ReadAll(resp.Body)
-		return string(b)
-	}
 	seen := func(q string) {
 		t.Helper()
-		testenv.Eventually(t, 30*time.Second, q, func() bool { return strings.Contains(query(q), `"value":[`) })
+		testenv.Eventually(t, 30*time.Second, q, func() bool { return strings.Contains(asked(at, q), `"value":[`) })
 	}
 	for _, q := range []string{
 		`up{job="proxyward"} == 1`,

@@ -46,15 +46,22 @@ func withAdmin(t *testing.T, redis, list, admin string) *interfaced {
 	admin = strings.ReplaceAll(admin, "TOKEN", i.token)
 	i.config = yaml(t, adminYAML, "REDIS", redis, "ADMIN", admin, "LIST", file(t, "list", list))
 	i.daemon = start(t, "--config", i.config)
+	i.base = "http://" + i.admin()
+	return i
+}
+
+// admin is where the daemon's HTTP interface listens.
+func (d *daemon) admin() (address string) {
+	d.t.Helper()
 	listens := regexp.MustCompile(`the admin interface listens","address":"([^"]+)"`)
-	testenv.Eventually(t, 15*time.Second, "the interface listens", func() bool {
-		m := listens.FindStringSubmatch(i.err.String())
+	testenv.Eventually(d.t, 15*time.Second, "the interface listens", func() bool {
+		m := listens.FindStringSubmatch(d.err.String())
 		if m != nil {
-			i.base = "http://" + m[1]
+			address = m[1]
 		}
 		return m != nil
 	})
-	return i
+	return address
 }
 
 // ask sends a request with the token and gives the status and the body.

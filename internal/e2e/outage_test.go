@@ -15,6 +15,7 @@ import (
 
 const outageYAML = `
 redis: {url: "REDIS"}
+admin: {listen: "127.0.0.1:0"}
 prober: {concurrency: 2000}
 checks:
   - name: c
@@ -30,6 +31,7 @@ checks:
 
 // drill is a pool whose proxies all work, with one daemon on it.
 type drill struct {
+	*daemon
 	t       *testing.T
 	n       int
 	recheck time.Duration
@@ -51,7 +53,7 @@ func newDrill(t *testing.T, n int) *drill {
 	url := testenv.Redis(t)
 	d.client = testenv.Client(t, url)
 	d.config = yaml(t, outageYAML, "REDIS", url, "LIST", file(t, "list", list.String()), "RECHECK", d.recheck.String())
-	start(t, "--config", d.config)
+	d.daemon = start(t, "--config", d.config)
 	d.until(60*time.Second, "everybody eligible", func() bool { return d.eligible() == n })
 	return d
 }
