@@ -23,7 +23,6 @@ local function settle(k)
 end
 
 local function remember(k, state)
-  if state == ARGV[k + 4] then return end
   if state == '' then
     redis.call('HDEL', KEYS[9], ARGV[k])
     redis.call('ZREM', KEYS[10], ARGV[k])
