@@ -28,6 +28,15 @@ type Check struct {
 	Reports     Reports
 }
 
+// Farthest is how long an endpoint can have to wait for a probe, with a wide margin.
+func (c Check) Farthest() time.Duration {
+	d := max(c.Policy.Confirm, time.Duration(float64(c.Policy.Recheck)*max(1, c.Reports.Stretch)), c.Policy.Cooldown.Base, c.Policy.Cooldown.Max)
+	for _, rule := range c.Policy.Cooldown.Reasons {
+		d = max(d, rule.Base, rule.Max)
+	}
+	return 2*d + 24*time.Hour
+}
+
 // Trickle bounds how many endpoints the whole fleet admits to a trial per window.
 type Trickle struct {
 	PerTick, MaxPerTick int

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,6 +39,7 @@ type health struct {
 	log   *zap.Logger
 	first chan struct{} // closed when it answered for the first time
 	again func()        // called when Redis may be asked anew; nil: nobody waits for it
+	mend  atomic.Bool   // what Redis answered says that something in the pool is broken
 
 	mu        sync.Mutex
 	heardOnce bool
@@ -66,6 +68,15 @@ func (h *health) heard(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
+	switch was := h.mend.Swap(spoilt(err)); {
+	case spoilt(err) && !was:
+		h.log.Error("redis answers, but something in the pool is broken: it is mended now, and otherwise `proxyward fsck` says more", zap.Error(err))
+	case err == nil && was:
+		h.log.Info("the pool works again")
+	}
+	if spoilt(err) { // there is nothing to wait for
+		return
+	}
 	if err == nil && !h.heardOnce {
 		h.heardOnce = true
 		close(h.first)
@@ -86,6 +97,15 @@ func (h *health) heard(err error) {
 		}
 		h.hold(now, min(max(firstPause, now.Sub(h.away)/patience), longPause))
 	}
+}
+
+// spoils are words of errors that come from what is kept in Redis, not from the server.
+var spoils = []string{"WRONGTYPE", "is not an integer", "is not a valid float", "not a number", "is no number", "attempt to "}
+
+// spoilt reports whether Redis answered, and says that what is kept there cannot be worked
+// on: a key of another type, or a script that met what it cannot read.
+func spoilt(err error) bool {
+	return err != nil && slices.ContainsFunc(spoils, func(words string) bool { return strings.Contains(err.Error(), words) })
 }
 
 // hold lets nobody ask for a while. h.mu is held.

@@ -55,6 +55,13 @@ func (r *runner) mendLoop(ctx context.Context) {
 
 // step looks at some endpoints if this daemon has the right to.
 func (m *mender) step(ctx context.Context, now time.Time) (err error) {
+	if m.health.mend.Load() { // whoever's turn it is: no script may work
+		found, err := m.pool.Reshape(ctx, true)
+		if m.tell(found); err != nil {
+			return err
+		}
+		m.sweepAt = now
+	}
 	if !now.Before(m.turn) {
 		if m.mine, _, err = m.pool.HoldSource(ctx, mendRight, m.Name, mendHold); err != nil {
 			return err

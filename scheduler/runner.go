@@ -68,7 +68,7 @@ type runner struct {
 // newRunner prepares a check; before is what worked it so far, nil: nothing. The caller
 // holds d.mu.
 func newRunner(d *Daemon, c Check, before *service) (*runner, error) {
-	r := &runner{Daemon: d, every: d.every, check: c, pool: d.Store.Pool(c.Name), gate: prober.NewGate(), lease: c.Timeout + leaseMargin,
+	r := &runner{Daemon: d, every: d.every, check: c, pool: d.Store.Pool(c.Name).Farthest(c.Farthest()), gate: prober.NewGate(), lease: c.Timeout + leaseMargin,
 		log: d.Log.With(zap.String("check", c.Name)), again: make(chan struct{}, 1), results: make(chan result, c.Limits.Concurrency),
 		private: map[string]bool{}}
 	if before != nil { // it knows the pool's time, and whom it probes

@@ -157,7 +157,7 @@ func TestCommandsNeverMoveTheClock(t *testing.T) {
 		}
 		run := func() {
 			now(t, p)
-			plant(t, p, record.Candidate, 1, id(int(time.Now().UnixNano()%1e9)))
+			plant(t, p, record.Candidate, 1, id(int(time.Now().UnixNano()%50_000)))
 			if _, err := p.Recheck(t.Context(), 0, ids(0, 3)); err != nil {
 				t.Fatal(err)
 			}

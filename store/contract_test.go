@@ -158,6 +158,9 @@ func plant(t testing.TB, p *store.Pool, state record.State, due int64, ids ...st
 	var changes []store.Change
 	for _, id := range ids {
 		rec := record.Record{State: state, Sources: []string{"file:l"}}
+		if state == record.Eligible {
+			rec.LastOKMs = 1
+		}
 		if state == record.Disabled {
 			rec.Holds, due = []record.Hold{record.Operator}, 0
 		}

@@ -124,7 +124,8 @@ func (p *Pool) Clock(ctx context.Context) (Clock, error) {
 			return err
 		}
 		c = Clock{Server: at.Val().UnixMilli()} // the server's clock
-		return c.read(fields.Val())
+		c.read(fields.Val())
+		return nil
 	})
 	if err != nil {
 		return Clock{}, fmt.Errorf("read clock: %w", err)
@@ -132,13 +133,19 @@ func (p *Pool) Clock(ctx context.Context) (Clock, error) {
 	return c, nil
 }
 
-func (c *Clock) read(fields []any) (err error) {
+// read believes what clock.lua believes.
+func (c *Clock) read(fields []any) {
 	for i, to := range []*int64{&c.Offset, &c.High, &c.Held} {
-		if text, _ := fields[i].(string); text != "" && err == nil {
-			*to, err = strconv.ParseInt(text, 10, 64)
+		if text, _ := fields[i].(string); text != "" {
+			*to, _ = strconv.ParseInt(text, 10, 64)
 		}
 	}
-	return err
+	if c.Offset <= -aeon || c.Offset >= aeon {
+		c.Offset = 0
+	}
+	if c.High > c.Server+aeon {
+		c.High = 0
+	}
 }
 
 // plainTime is the pool's time for who may run no script.

@@ -108,7 +108,8 @@ func TestDoctorSeesTroublesOfARealServer(t *testing.T) {
 		{"another schema", hset("meta", "schema", "99"), hset("meta", "schema", "1"), health.Hurts, "schema", "schema 99"},
 		{"the clock is behind", hset("clock", "high", server+3600_000), hset("clock", "high", server), health.Warning, "clock", "behind the pool's time"},
 		{"leases are held", hset("clock", "held", server+3600_000), hset("clock", "held", 0), health.Warning, "clock", "no lease expires for"},
-		{"a clock that is none", hset("clock", "offset", "soon"), hset("clock", "offset", 0), health.Hurts, "pool", "cannot be read"},
+		{"a key of another type", func() { admin.Set(ctx, "proxyward:{"+check+"}:admitted", "x", 0) }, func() { admin.Del(ctx, "proxyward:{"+check+"}:admitted") },
+			health.Hurts, "pool", "cannot be read"},
 		{"a replica", func() { admin.SlaveOf(ctx, "127.0.0.1", "1") }, func() { admin.SlaveOf(ctx, "no", "one") }, health.Hurts, "role", "read-only replica"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

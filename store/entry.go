@@ -24,6 +24,7 @@ type Entry struct {
 	HoldMs  int64  // pool time at which the operator's hold ends by itself; 0: it does not
 
 	seen []string // as look.lua returned it
+	far  int64    // as the pool has it
 }
 
 // Known reports whether the endpoint has a record.
@@ -63,6 +64,7 @@ func (p *Pool) Look(ctx context.Context, ids []string) (entries []Entry, bad []e
 		}
 		for i, row := range rows {
 			e, err := entryOf(ids[i], row.([]any))
+			e.far = p.far
 			if err != nil {
 				bad = append(bad, err)
 			}

@@ -57,8 +57,11 @@ func (e Entry) check(now int64) (found []Violation) {
 	add := func(invariant, what string, args ...any) {
 		found = append(found, Violation{Invariant: invariant, Endpoint: e.shown(), What: fmt.Sprintf(what, args...)})
 	}
-	if leaksPassword(e.ID) {
+	switch {
+	case leaksPassword(e.ID):
 		add("I7", "its id contains a password, which is not shown here")
+	case e.Known() && misnamed(e.ID):
+		add("I1", "its id is that of no endpoint: nothing can probe it")
 	}
 	if !e.Known() {
 		e.checkStray(add)
@@ -136,8 +139,8 @@ func (e Entry) checkPlace(now int64, add func(string, string, ...any)) {
 		if !fits(lane, home) {
 			add("I1", "%s, yet it waits in due:%s", state, lane)
 		}
-		if score := e.laneScore(lane); !exact(score) {
-			add("I1", "waits in due:%s until %s, which never comes", lane, score)
+		if !e.comes(lane, now) {
+			add("I1", "waits in due:%s until %s, which never comes", lane, e.laneScore(lane))
 		}
 	}
 }
@@ -159,6 +162,11 @@ func (e Entry) laneNames() (names []record.Lane) {
 // laneScore is its score in a lane as Redis tells it.
 func (e Entry) laneScore(lane record.Lane) string {
 	return e.seen[3+slices.Index(record.Lanes, lane)]
+}
+
+// comes reports whether it will be due in that lane within the time that anybody has to wait.
+func (e Entry) comes(lane record.Lane, now int64) bool {
+	return exact(e.laneScore(lane)) && (lane == record.Urgent || e.far == 0 || e.Lanes[lane] <= now+e.far)
 }
 
 // longestLease is more than any probe can take, in ms.

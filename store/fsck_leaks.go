@@ -28,6 +28,12 @@ func leaksPassword(id string) bool {
 	return found && strings.Contains(login, ":")
 }
 
+// misnamed reports whether an id is not the one name of an endpoint.
+func misnamed(id string) bool {
+	e, err := endpoint.Parse(id)
+	return err != nil || leaksPassword(id) || e.ID() != id
+}
+
 func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true

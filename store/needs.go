@@ -28,7 +28,7 @@ var (
 		"hdel KEY f", "hget KEY f", "hgetall KEY", "hmget KEY f", "hscan KEY 0", "hset KEY f v", "hvals KEY", "hlen KEY",
 		"lrange KEY 0 0", "xgroup|create KEY g 0", "xgroup|delconsumer KEY g c", "xinfo|consumers KEY g", "xrange KEY - +", "xrevrange KEY + -",
 		"zcard KEY", "zcount KEY 0 0", "zmscore KEY m", "zrange KEY 0 0", "zrangebyscore KEY 0 0", "zrem KEY m", "zscan KEY 0", "zscore KEY m",
-		"publish WAKE x", "subscribe WAKE",
+		"hincrby KEY f 0", "type KEY", "publish WAKE x", "subscribe WAKE",
 	}
 )
 

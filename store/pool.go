@@ -27,7 +27,15 @@ type Pool struct {
 	watch  func(script string, took time.Duration, kind string) // nil: nobody
 	seen   seen
 
-	discreet bool // leaves `urls` alone
+	discreet bool  // leaves `urls` alone
+	far      int64 // ms from now until which somebody can have to wait for a probe; 0: not known
+}
+
+// Farthest says how long an endpoint of this check can have to wait for a probe at most: who
+// waits longer is mended. It returns the pool itself.
+func (p *Pool) Farthest(d time.Duration) *Pool {
+	p.far = d.Milliseconds()
+	return p
 }
 
 // seen is the last pool time heard from Redis; the zero value has heard none.

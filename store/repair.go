@@ -104,14 +104,14 @@ func (e Entry) lost() bool {
 }
 
 // stand writes how endpoints shall stand, a code for each: Applied or Changed. One whose id
-// holds a password goes, and its proper name takes its place.
+// holds a password, or is written otherwise, goes, and its proper name takes its place.
 func (p *Pool) stand(ctx context.Context, entries []Entry, how func(Entry) aim) ([]Code, error) {
 	var all []Code
 	for len(entries) > 0 {
 		n := min(batch, len(entries))
 		args := append(p.call(0), eventsKept)
 		for _, e := range entries[:n] {
-			if leaksPassword(e.ID) {
+			if misnamed(e.ID) {
 				if err := p.rename(ctx, e); err != nil {
 					return all, err
 				}
@@ -127,8 +127,8 @@ func (p *Pool) stand(ctx context.Context, entries []Entry, how func(Entry) aim) 
 	return all, nil
 }
 
-// rename enrolls an endpoint whose id holds its password under its proper name, as a
-// candidate, unless that is there already.
+// rename enrolls a misnamed endpoint under its proper name, as a candidate, unless that is
+// there already.
 func (p *Pool) rename(ctx context.Context, e Entry) error {
 	parsed, err := endpoint.Parse(e.ID)
 	if err != nil || !e.Known() {
@@ -139,7 +139,7 @@ func (p *Pool) rename(ctx context.Context, e Entry) error {
 		return err
 	}
 	rec := record.Record{Sources: e.Record.Sources, Holds: e.Record.Holds, HoldUntilMs: e.Record.HoldUntilMs}
-	step := record.Step{To: record.Candidate, By: record.ByRepair, AtMs: at, Detail: "its id held its password"}
+	step := record.Step{To: record.Candidate, By: record.ByRepair, AtMs: at, Detail: "its id was not its name"}
 	if len(rec.Holds) > 0 {
 		step.To = record.Disabled
 	}

@@ -44,7 +44,7 @@ func (e Entry) aim(now int64, broke []Violation) aim {
 		}
 	}
 	a.told.Detail = strings.Join(why, "; ")
-	if !e.Known() || leaksPassword(e.ID) {
+	if !e.Known() || misnamed(e.ID) {
 		a.url, a.silent = "-", leaksPassword(e.ID) // an event would tell the password again
 		if !e.Known() {
 			a.from = ""
@@ -96,7 +96,7 @@ func (e Entry) mended(now int64) (rec record.Record, changed bool) {
 	switch {
 	case rec.State != record.Disabled && len(rec.Holds) > 0:
 		turn(&rec, record.Disabled, now)
-	case unread, rec.State == record.Disabled && len(rec.Holds) == 0:
+	case unread, rec.State == record.Disabled && len(rec.Holds) == 0, rec.State == record.Eligible && !e.Member && rec.LastOKMs == 0:
 		turn(&rec, record.Candidate, now)
 		rec.Note, rec.HoldUntilMs, rec.Classes = "", 0, nil
 	}
@@ -153,7 +153,7 @@ func (e Entry) waits(rec record.Record, now int64) (record.Lane, int64) {
 		return home, 0
 	}
 	for _, lane := range []record.Lane{record.Urgent, home} {
-		if score, in := e.Lanes[lane]; in && fits(lane, home) && exact(e.laneScore(lane)) {
+		if score, in := e.Lanes[lane]; in && fits(lane, home) && e.comes(lane, now) {
 			return lane, score
 		}
 	}

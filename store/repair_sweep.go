@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"proxyward/store/record"
 )
 
-// Sweep goes through a whole pool in steps of bounded size: first the eligible set, for
-// strays; then all records; then who stands in any other key without a record; the counts
+// Sweep goes through a whole pool in steps of bounded size: first whether
+// each key holds what it must, and the pool's books; then the eligible set, for strays; then all records; then who stands in any other key without a record; the counts
 // last. It mends what it meets, unless it only looks. Not safe for concurrent use; any
 // number of sweeps may go through one pool at once.
 type Sweep struct {
@@ -46,7 +47,8 @@ func newSweep(p *Pool, mend bool) *Sweep {
 
 // The parts of a sweep, in order.
 const (
-	partReadable = iota
+	partShape = iota
+	partReadable
 	partMembers
 	partRecords
 	partOthers // one for each key
@@ -62,6 +64,15 @@ func (s *Sweep) Done() bool { return s.part > s.last }
 
 // Step goes on by about n ids, or by as many as one read of Redis gives.
 func (s *Sweep) Step(ctx context.Context, n int) (sum Swept, err error) {
+	if s.part == partShape {
+		if sum.Violations, err = s.pool.Reshape(ctx, s.mend); err != nil {
+			return sum, err
+		}
+		if s.part++; !s.mend && slices.ContainsFunc(sum.Violations, Violation.shape) {
+			s.part = s.last + 1 // nothing more can be read
+			return sum, nil
+		}
+	}
 	now, err := s.pool.Time(ctx)
 	if err != nil {
 		return sum, err

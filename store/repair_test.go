@@ -93,9 +93,12 @@ var afterRepair = []struct {
 		r.ZIncrBy(ctx, key("eligible"), 1, id(2))
 	}, 2, "cooling, recovery 35184372088832, 500", "cooling cooling repair"},
 	{"an eligible one that is missing enters at its kept count", func(ctx context.Context, r redis.Cmdable, key func(string) string, _ int64) {
-		r.HSet(ctx, key("endpoints"), id(1), `{"state":"eligible","allocations":900}`)
+		r.HSet(ctx, key("endpoints"), id(1), `{"state":"eligible","allocations":900,"last_ok_ms":1}`)
 		r.ZRem(ctx, key("eligible"), id(1))
 	}, 1, "eligible, recheck 35184372088832, 900", "eligible eligible repair"},
+	{"a record that says eligible of one that never passed makes nobody so", func(ctx context.Context, r redis.Cmdable, key func(string) string, _ int64) {
+		r.HSet(ctx, key("endpoints"), id(2), `{"state":"eligible"}`)
+	}, 2, "candidate, candidate in 0m, 0", "eligible candidate repair"},
 	{"never under the lowest score known", func(ctx context.Context, r redis.Cmdable, key func(string) string, _ int64) {
 		r.HSet(ctx, key("meta"), "lowest", 40)
 		r.ZRem(ctx, key("eligible"), id(1))

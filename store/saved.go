@@ -133,7 +133,9 @@ func (p *Pool) Restore(ctx context.Context, how Restoring, saved []Saved) (sum R
 }
 
 // unproven reports whether it is too long ago that an eligible one passed.
-func (how Restoring) unproven(s Saved, now int64) bool { return now-s.Record.LastOKMs > how.ProvenMs }
+func (how Restoring) unproven(s Saved, now int64) bool {
+	return now-s.Record.LastOKMs > how.ProvenMs || s.Record.LastOKMs > how.SavedMs // no pass is later than the export
+}
 
 // aim is how a saved endpoint shall stand in a pool where e is what is there.
 func (how Restoring) aim(e Entry, s Saved, now int64) aim {

@@ -125,6 +125,9 @@ func (f *poolFlags) withAnyPool(ctx context.Context, work func(context.Context, 
 			return err
 		}
 		s.pool = s.store.Pool(name)
+		if c, known := s.check(name); known {
+			s.pool.Farthest(c.Farthest())
+		}
 		return work(ctx, s)
 	})
 }

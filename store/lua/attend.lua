@@ -6,6 +6,7 @@
 local function attend(now, alive)
   local mine, loaded, owner = ARGV[14], number(15) == 1, redis.call('HGET', KEYS[14], 'fingerprint')
   redis.call('ZREMRANGEBYSCORE', KEYS[12], '-inf', '(' .. int(now - alive))
+  redis.call('ZREMRANGEBYSCORE', KEYS[12], '(' .. int(now + alive), '+inf')
   if mine ~= '' and owner ~= mine then
     if owner and not loaded then
       redis.call('ZREM', KEYS[12], ARGV[5])

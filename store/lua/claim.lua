@@ -11,7 +11,7 @@ local lanes, now, held = lane_keys(3), pool_time(KEYS[10], true)
 local live, freed = attend(now, alive), now >= held and expire(KEYS[7], KEYS[8], lanes, now) or 0
 if not live then return {int(now), int(freed), '0', int(redis.call('HLEN', KEYS[1])), '0', '0', '0'} end
 redis.call('ZREMRANGEBYSCORE', KEYS[9], '-inf', '(' .. int(now - window))
-local budget, guard = refill(KEYS[11], now, rate), redis.call('HGET', KEYS[14], 'guard_ms') or '0'
+local budget, guard = refill(KEYS[11], now, rate), int(math.min(bounded(redis.call('HGET', KEYS[14], 'guard_ms')), now))
 most = guard == '0' and math.min(most, math.floor(rate * window / 1000)) or per_tick
 local cohort, ended = math.floor(now / math.max(window, 1)), math.floor((now - ARGV[4]) / math.max(window, 1))
 local limit = learn(KEYS[11], redis.call('ZCOUNT', KEYS[4], '-inf', int(now)), cohort, ended, per_tick, most)

@@ -19,6 +19,6 @@ for k = 2, #ARGV, 3 do
     redis.call('HDEL', KEYS[1], field)
   end
 end
-redis.call('HINCRBY', KEYS[2], 'recounted', 1)
-redis.call('HINCRBY', KEYS[2], 'repaired:I4', 1)
+raise(KEYS[2], 'recounted', 1)
+raise(KEYS[2], 'repaired:I4', 1)
 return 1

@@ -6,9 +6,9 @@
 local now, open = pool_time(KEYS[3], false), ARGV[6] == '1'
 number(5)
 number(8)
-if ((redis.call('HGET', KEYS[1], 'guard_ms') or '0') ~= '0') == open then return {'0', int(now)} end
+if (bounded(redis.call('HGET', KEYS[1], 'guard_ms')) > 0) == open then return {'0', int(now)} end
 redis.call('HSET', KEYS[1], 'guard_ms', open and int(now) or '0', 'guard_why', ARGV[7], 'guard_since', ARGV[8])
-if open then redis.call('HINCRBY', KEYS[1], 'guard_opened', 1) end
+if open then raise(KEYS[1], 'guard_opened', 1) end
 redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[5], '*', 'endpoint', '*', 'from', open and 'closed' or 'open',
   'to', open and 'open' or 'closed', 'stage', '', 'reason', 'guard', 'blame', '', 'by', 'guard', 'pause_ms', '0',
   'detail', ARGV[7], 'at_ms', int(now), 'probe', '')

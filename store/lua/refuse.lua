@@ -15,6 +15,6 @@ local function refusal(k, live, floor)
   if redis.call('HGET', KEYS[2], id) ~= ARGV[k + 2] then return 2 end
   local out = to == 'cooling' or to == 'disabled' and from ~= 'disabled'
   if not out then return 0 end
-  if ARGV[k + 20] ~= '1' and (redis.call('HGET', KEYS[11], 'guard_ms') or '0') ~= '0' then return 4 end
+  if ARGV[k + 20] ~= '1' and bounded(redis.call('HGET', KEYS[11], 'guard_ms')) > 0 then return 4 end
   return from == 'eligible' and redis.call('ZCARD', KEYS[1]) <= floor and 5 or 0
 end

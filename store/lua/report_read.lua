@@ -14,7 +14,7 @@ for _, p in ipairs(redis.call('XPENDING', KEYS[1], ARGV[5], 'IDLE', ARGV[7], '-'
     n = n - 1
   else -- trimmed, or nobody ever applies it
     redis.call('XACK', KEYS[1], ARGV[5], p[1])
-    redis.call('HINCRBY', KEYS[3], 'reports:lost', 1)
+    raise(KEYS[3], 'reports:lost', 1)
   end
 end
 local new = n > 0 and redis.call('XREADGROUP', 'GROUP', ARGV[5], ARGV[6], 'COUNT', int(n), 'STREAMS', KEYS[1], '>')

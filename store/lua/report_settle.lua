@@ -4,7 +4,7 @@
 -- settle(k)          acknowledges and counts
 -- remember(k, state) keeps what reports of the endpoint came to so far; '' nothing
 -- count(word)        adds one
-local function count(word, n) redis.call('HINCRBY', KEYS[7], 'reports:' .. word, n or 1) end
+local function count(word, n) raise(KEYS[7], 'reports:' .. word, n or 1) end
 
 local function still(k)
   for id in string.gmatch(ARGV[k + 1], '%S+') do

@@ -16,7 +16,7 @@ local function recount(k)
 end
 
 local function tell(k, now)
-  for rule in string.gmatch(ARGV[k + 21], '%w+') do redis.call('HINCRBY', KEYS[11], 'repaired:' .. rule, 1) end
+  for rule in string.gmatch(ARGV[k + 21], '%w+') do raise(KEYS[11], 'repaired:' .. rule, 1) end
   if ARGV[k + 22] == '' then return end
   redis.call('XADD', KEYS[12], 'MAXLEN', '~', ARGV[5], '*', 'endpoint', ARGV[k], 'from', ARGV[k + 22],
     'to', ARGV[k + 20] == '' and 'none' or ARGV[k + 20], 'stage', '', 'reason', '', 'blame', '', 'by', ARGV[k + 24],

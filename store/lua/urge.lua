@@ -4,7 +4,8 @@
 --   2 already there, at the more urgent of both priorities, 3 being probed now, 4 cooling: due
 --   now, inside the trickle
 local function ahead(id, from)
-  redis.call('ZADD', KEYS[1], int(from + redis.call('HINCRBY', KEYS[7], 'seq', 1)), id)
+  raise(KEYS[7], 'seq', 1)
+  redis.call('ZADD', KEYS[1], int(from + redis.call('HGET', KEYS[7], 'seq')), id)
 end
 
 local function urge(id, priority, now)
