@@ -117,8 +117,7 @@ func (p *Pool) Clock(ctx context.Context) (Clock, error) {
 		return Clock{}, fmt.Errorf("read clock: %w", err)
 	}
 	var c Clock
-	err = p.again(ctx, func() error {
-		tx := node.TxPipeline()
+	read := func(tx redis.Pipeliner) error {
 		at, fields := tx.Time(ctx), tx.HMGet(ctx, p.keys.clock(), "offset", "high", "held")
 		if err := exec(ctx, tx); err != nil {
 			return err
@@ -126,6 +125,13 @@ func (p *Pool) Clock(ctx context.Context) (Clock, error) {
 		c = Clock{Server: at.Val().UnixMilli()} // the server's clock
 		c.read(fields.Val())
 		return nil
+	}
+	err = p.again(ctx, func() error {
+		err := read(node.TxPipeline())
+		if full(err) {
+			err = read(node.Pipeline())
+		}
+		return err
 	})
 	if err != nil {
 		return Clock{}, fmt.Errorf("read clock: %w", err)

@@ -45,7 +45,7 @@ func rights(ctx context.Context, node *redis.Client, pools []keys, n *health.Nod
 	defer conn.Close()
 	if err := conn.Do(ctx, "multi").Err(); err != nil { // without it the commands would run
 		if denied(err) {
-			n.Lacks = []string{"multi"}
+			n.Lacks, n.Halts = []string{"multi"}, []string{"multi"} // it may hardly do anything
 			return nil
 		}
 		return err

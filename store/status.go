@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -32,13 +33,25 @@ type Queue struct {
 	NextMs  int64 // pool time at which the first is due; 0: none, or the urgent lane
 }
 
-// Status reads the pool in one transaction.
+// Status reads the pool in one transaction, or, while Redis is full, piece by piece.
 func (p *Pool) Status(ctx context.Context) (Status, error) {
 	now, err := p.Time(ctx)
 	if err != nil {
 		return Status{}, err
 	}
-	k, tx := p.keys, p.client.TxPipeline()
+	s, err := p.status(ctx, now, p.client.TxPipeline())
+	if full(err) {
+		s, err = p.status(ctx, now, p.client.Pipeline())
+	}
+	return s, err
+}
+
+// full reports whether Redis refuses transactions since its memory is full; it answers single
+// commands that only read.
+func full(err error) bool { return err != nil && strings.Contains(err.Error(), "OOM ") }
+
+func (p *Pool) status(ctx context.Context, now int64, tx redis.Pipeliner) (Status, error) {
+	k := p.keys
 	counts, daemons, tokens := tx.HGetAll(ctx, k.counts()), tx.ZRangeWithScores(ctx, k.daemons(), 0, -1), tx.HVals(ctx, k.tokens())
 	leases, admitted := tx.ZCard(ctx, k.leases()), tx.ZCard(ctx, k.admitted())
 	meta, trickle := tx.HMGet(ctx, k.meta(), "last_commit_ms", "lowest", "guard_ms", "guard_why", "guard_since", "guard_opened"), tx.HMGet(ctx, k.budget(), "trickle")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -149,6 +150,7 @@ func (a *app) planCheck(f *planFlags, c scheduler.Check, s plan.Settings) (check
 	one := checkPlan{name: c.Name, pool: pool}
 	for _, n := range pool.sizes {
 		s.Endpoints, s.Largest, s.IDBytes, s.Passwords = n, pool.largest, pool.idBytes, pool.passwords
+		s.Floor = max(c.Floor.Count, int(math.Ceil(c.Floor.Share*float64(n))))
 		if f.hosts > 0 {
 			s.Largest = (n + f.hosts - 1) / f.hosts
 		}

@@ -131,6 +131,8 @@ var replies = []struct{ sign, words string }{
 	{"NOPERM", "does not allow this user to do that: `proxyward doctor` names what it lacks, configs/redis-acl.conf has all that is needed"},
 	{"The user executing the script can't", "does not allow this user all that a script does: `proxyward doctor` names what it lacks"},
 	{"ACL failure in script", "does not allow this user all that a script does: `proxyward doctor` names what it lacks"},
+	{"BUSY ", "is held up by somebody's script: SCRIPT KILL ends it, if it wrote nothing; else SHUTDOWN NOSAVE does"},
+	{"OOM ", "is full: give it more memory (maxmemory)"},
 	{"LOADING", "is still loading its data: try again in a moment"},
 	{"READONLY", "is a read-only replica: name the master"},
 	{"MISCONF", "refuses writes since it cannot save to disk: mend its disk"},

@@ -29,6 +29,9 @@ func (a *app) statusCommand() *cobra.Command {
   proxyward status --json | jq '.checks[].states'`,
 		Args: exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch < 0 {
+				return errors.New("bad --watch: a time of 0 or more, like 1s")
+			}
 			return flags.withStore(cmd.Context(), func(ctx context.Context, s *session) error {
 				if watch > 0 && !asJSON {
 					return a.watchStatus(ctx, s, flags.check, watch)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"proxyward/internal/cli/screen"
 	"proxyward/internal/cli/tell"
@@ -94,7 +95,7 @@ func warningsOf(c operate.Check) (found []string) {
 		found = append(found, "not in the configuration: `proxyward purge --check "+c.Name+"` removes it")
 	}
 	if c.Guard.Open {
-		found = append(found, "the guard is open "+screen.Ago(c.Guard.SinceMs, c.NowMs)+": "+c.Guard.Why)
+		found = append(found, fmt.Sprintf("the guard has been open for %s: %s", screen.Span(time.Duration(c.NowMs-c.Guard.SinceMs)*time.Millisecond), c.Guard.Why))
 	}
 	return found
 }

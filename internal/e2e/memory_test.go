@@ -41,6 +41,7 @@ func TestRedisIsFull(t *testing.T) {
 	for round := 1; round <= 2; round++ {
 		limit("1mb")
 		testenv.Eventually(t, 20*time.Second, "told that redis is full", func() bool { return len(d.said("redis is away")) >= round })
+		ok(t, "status", "--config", l.config) // the first question of whoever looks
 		before := l.calls("evalsha")
 		time.Sleep(6 * time.Second) // as long as it is full
 		asked := l.calls("evalsha") - before

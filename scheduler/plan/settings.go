@@ -25,6 +25,7 @@ type Settings struct {
 	Share               int           // of these, what this check is sure of while the others are busy
 	PerHost             int           // probes in flight of one daemon to one proxy host
 	Daemons             int
+	Floor               int // how many stay eligible whatever happens
 
 	Timeout      time.Duration // the longest a probe can take
 	Latency      time.Duration // what a probe that passes takes; Timeout at most

@@ -21,7 +21,7 @@ type Warning struct {
 func (s Settings) warnings() (found []Warning) {
 	for _, look := range []func(Settings) (Warning, bool){
 		rechecksOutrun, hostTooNarrow, trickleOverRate, growthOverRate, growthOverSlots, trialsHang,
-		confirmUnderTick, pauseUnderTick, recheckUnderTimeout, outageDisables,
+		confirmUnderTick, pauseUnderTick, recheckUnderTimeout, outageDisables, floorKeepsAll,
 	} {
 		if w, is := look(s); is {
 			found = append(found, w)
@@ -152,6 +152,12 @@ func outageDisables(s Settings) (Warning, bool) {
 	return Warning{Code: "outage_disables",
 		What: fmt.Sprintf("an outage in which an endpoint fails %d times disables it (disable_after): it does not come back by itself", n),
 		Mend: "take disable_after off the rules that a refused or silent connection meets, or be ready to run `proxyward enable`"}, n > 0
+}
+
+func floorKeepsAll(s Settings) (Warning, bool) {
+	return Warning{Code: "floor_keeps_all",
+		What: fmt.Sprintf("floor keeps %s endpoints in, and the pool has %s: nobody is ever taken out", count(s.Floor), count(s.Endpoints)),
+		Mend: fmt.Sprintf("set floor to well under %s", count(s.Endpoints))}, s.Floor >= s.Endpoints && s.Floor > 0
 }
 
 // span writes a duration as a setting.

@@ -35,6 +35,8 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 			s.Endpoints, s.Rate, s.PerTick, s.MaxPerTick, s.Policy.Tick, s.Window = 100, 0.5, 1, 1, 10*time.Second, 10*time.Second
 		}), []string{"a rate of 0.5/s with a tick of 10s makes 0.1", "scheduler.tick to @every 2s"},
 			func(s *plan.Settings) { s.Policy.Tick = 2 * time.Second }},
+		{"floor_keeps_all", false, with(func(s *plan.Settings) { s.Floor = 12_000 }), []string{"keeps 12,000 endpoints in, and the pool has 12,000"},
+			func(s *plan.Settings) { s.Floor = 11_999 }},
 		{"host_too_narrow", true, with(func(s *plan.Settings) { s.Largest = 6000 }),
 			[]string{"6,000 endpoints are at one proxy host", "keep 20 probes", "allows 16", "per_host to 20", "recheck to 6m15s"},
 			func(s *plan.Settings) { s.PerHost = 20 }},

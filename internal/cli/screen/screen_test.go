@@ -124,3 +124,15 @@ func TestANarrowScreenGetsShortLines(t *testing.T) {
 		}
 	}
 }
+
+func TestATerminalObeysNobodysCell(t *testing.T) {
+	var b strings.Builder
+	table := &screen.Table{Columns: []screen.Column{{}, {}}}
+	table.Add(screen.C("a\x1b[31m\u202eb"), screen.C("c\r\nd"))
+	if err := table.Write(&b, screen.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); strings.ContainsAny(got, "\x1b\r\u202e") || strings.Count(got, "\n") != 1 || !strings.Contains(got, "[31m") {
+		t.Errorf("%q", got)
+	}
+}

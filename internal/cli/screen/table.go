@@ -3,6 +3,7 @@ package screen
 import (
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -28,8 +29,23 @@ type Table struct {
 	rows    [][]Cell
 }
 
-// Add appends a row; missing cells are empty.
-func (t *Table) Add(cells ...Cell) { t.rows = append(t.rows, cells) }
+// Add appends a row; missing cells are empty. What a terminal would obey is shown as �:
+// anybody may have written it.
+func (t *Table) Add(cells ...Cell) {
+	row := make([]Cell, len(cells))
+	for i, c := range cells {
+		row[i] = Cell{strings.Map(plain, c.Text), c.Ink}
+	}
+	t.rows = append(t.rows, row)
+}
+
+// plain replaces control characters, and those that change the direction of the text.
+func plain(r rune) rune {
+	if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+		return utf8.RuneError
+	}
+	return r
+}
 
 // Len is the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
