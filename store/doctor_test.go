@@ -110,7 +110,7 @@ func TestDoctorSeesTroublesOfARealServer(t *testing.T) {
 		{"leases are held", hset("clock", "held", server+3600_000), hset("clock", "held", 0), health.Warning, "clock", "no lease expires for"},
 		{"a key of another type", func() { admin.Set(ctx, "proxyward:{"+check+"}:admitted", "x", 0) }, func() { admin.Del(ctx, "proxyward:{"+check+"}:admitted") },
 			health.Hurts, "pool", "cannot be read"},
-		{"a replica", func() { admin.SlaveOf(ctx, "127.0.0.1", "1") }, func() { admin.SlaveOf(ctx, "no", "one") }, health.Hurts, "role", "read-only replica"},
+		{"a replica", func() { admin.ReplicaOf(ctx, "127.0.0.1", "1") }, func() { admin.ReplicaOf(ctx, "no", "one") }, health.Hurts, "role", "read-only replica"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.make()
