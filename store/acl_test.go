@@ -115,10 +115,65 @@ func TestAWorkerMayAllocateReadURLsAndReport(t *testing.T) {
 		may(t, c, false, nobody...)
 		may(t, c, false, "HSET POOL:endpoints a b", "HGET POOL:endpoints "+id, "HDEL POOL:urls "+id, "HSET POOL:urls a b", "HGETALL POOL:urls",
 			"ZADD POOL:eligible 1 x", "ZREM POOL:eligible x", "ZRANGE POOL:due:recheck 0 -1", "HGETALL POOL:meta", "XADD POOL:events * a b",
-			"XRANGE POOL:reports - +", "XTRIM POOL:reports MAXLEN 0", "SCAN 0", "PUBLISH POOL:wake x", "SUBSCRIBE POOL:wake", "INFO", "TIME",
+			"XRANGE POOL:reports - +", "XTRIM POOL:reports MAXLEN 0", "SCAN 0", "PUBLISH POOL:wake x", "SUBSCRIBE POOL:wake", "INFO",
 			"EVAL return^redis.call('ZADD',KEYS[1],0,'x') 1 POOL:eligible", "EVAL return^redis.call('ZREM',KEYS[1],'x') 1 POOL:eligible",
 			"EVAL return^redis.call('HGETALL',ARGV[1]) 0 POOL:endpoints", "EVAL return^redis.call('HGET',KEYS[1],'x') 1 POOL:endpoints")
 	})
+}
+
+// olderJobs takes the line for workers with jobs on Redis 6.2.
+func olderJobs(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "#6.2# user worker") {
+			kept = append(kept, strings.Replace(line, "#6.2-jobs# ", "#6.2# ", 1))
+		}
+	}
+	return older(strings.Join(kept, ""))
+}
+
+func TestAWorkerMayRunAllItsScriptsAndNothingMore(t *testing.T) {
+	for name, edit := range map[string]func(string) string{"7.0": strings.Clone, "6.2": olderJobs} {
+		t.Run(name, func(t *testing.T) {
+			url := testenv.Redis(t, "--include", testenv.ACL(t, edit))
+			id, full := seeded(t, url)
+			p := count(t, storeAs(t, "proxyward", url).Pool(check))
+			c := testenv.Client(t, testenv.As("worker", url))
+			keys := place{key: func(part string) string { return "proxyward:{" + check + "}:" + part }}.keys
+			if got := lua(t, c, "allocate", keys("eligible")); got != id {
+				t.Error(got)
+			}
+			if got := lua(t, c, "allocate_url", keys("eligible", "urls")); !slices.Equal(got.([]any), []any{id, full}) {
+				t.Error(got)
+			}
+			lua(t, c, "report", keys("reports"), id, "passed", "", "", "w", "1")
+			all := keys("eligible", "inflight", "jobs", "clock", "urls")
+			first := lua(t, c, "acquire", all, 60_000, 2).([]any)
+			second := lua(t, c, "acquire", all[:4], 60_000, "").([]any)
+			if first[0] != id || first[2] != full || len(second) != 2 || lua(t, c, "acquire", all, 60_000, 2) != nil {
+				t.Error(first, second)
+			}
+			releasing := keys("inflight", "jobs", "engaged", "reports")
+			if got := lua(t, c, "release", releasing, first[1], "failed", "connect", "refused", "w"); got != int64(1) {
+				t.Error(got)
+			}
+			disable(t, p, id)
+			out := look(t, p, id)
+			if got := lua(t, c, "release", releasing, second[1]); got != int64(1) || out.Jobs != 1 || look(t, p, id).Jobs != 0 {
+				t.Error(got, out.Jobs)
+			}
+			sound(t, p)
+			may(t, c, false, nobody...)
+			may(t, c, false, "ZADD POOL:leases 1 x", "HSET POOL:endpoints a b", "HSET POOL:meta a b", "HGETALL POOL:engaged", "ZRANGEBYSCORE POOL:jobs 0 1",
+				"UNLINK POOL:jobs", "ZINCRBY POOL:due:urgent 1 x", "HDEL POOL:tokens x", "ZREMRANGEBYSCORE POOL:jobs 0 1", "INFO", "SCAN 0",
+				"EVAL return^redis.call('HGET',KEYS[1],'x') 1 POOL:meta", "EVAL return^redis.call('HGET',ARGV[1],'x') 0 POOL:meta")
+			if name == "7.0" { // each command for its own keys only
+				may(t, c, false, "ZADD POOL:eligible 1 x", "ZREM POOL:eligible x", "ZADD POOL:inflight 1 x", "ZREM POOL:inflight x", "HSET POOL:urls a b", "HDEL POOL:urls a",
+					"HSET POOL:clock a b", "HGET POOL:clock high", "XADD POOL:jobs * a b", "ZRANGE POOL:jobs 0 -1", "ZINCRBY POOL:jobs 1 x", "ZADD POOL:reports 1 x",
+					"EVAL return^redis.call('HSET',KEYS[1],'high','0') 1 POOL:clock", "EVAL return^redis.call('HSET',KEYS[1],'x','0') 1 POOL:urls")
+			}
+		})
+	}
 }
 
 // On a Cluster the client itself asks for the slots, and follows to other nodes.

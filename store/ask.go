@@ -100,7 +100,7 @@ func (p *Pool) Allocate(ctx context.Context) (id, url string, ok bool, err error
 func (p *Pool) Forget(ctx context.Context, entries []Entry) ([]Code, error) {
 	k := p.keys
 	names := append([]string{k.eligible(), k.endpoints()}, k.lanes()...)
-	names = append(names, k.leases(), k.urls(), k.counts(), k.holds(), k.meta())
+	names = append(names, k.leases(), k.urls(), k.counts(), k.holds(), k.meta(), k.inflight(), k.engaged())
 	var all []Code
 	for len(entries) > 0 {
 		n := min(batch, len(entries))

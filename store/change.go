@@ -63,7 +63,7 @@ type Change struct {
 // was judged so, nor where that would leave fewer than the floor.
 func (p *Pool) Commit(ctx context.Context, terms Terms, changes []Change) ([]Code, error) {
 	var all []Code
-	names := append(p.moveKeys(), p.keys.budget(), p.keys.guard())
+	names := p.commitKeys()
 	for len(changes) > 0 {
 		n := min(batch, len(changes))
 		args := append(p.call(terms.Lease), eventsKept, terms.Floor.String(), terms.seen())
@@ -86,7 +86,7 @@ func (p *Pool) Commit(ctx context.Context, terms Terms, changes []Change) ([]Cod
 // Amend applies changes that no probe made, a code for each. It is safe to repeat.
 func (p *Pool) Amend(ctx context.Context, changes []Change) ([]Code, error) {
 	var all []Code
-	names := append(p.moveKeys(), p.keys.urls(), p.keys.holds())
+	names := p.amendKeys()
 	for len(changes) > 0 {
 		n := min(batch, len(changes))
 		args := append(p.call(0), eventsKept, 0, "")

@@ -22,10 +22,18 @@ type Entry struct {
 	LeaseMs int64  // pool time at which the lease ends
 	Token   string // LANE.SCORE.NONCE of the live lease
 	HoldMs  int64  // pool time at which the operator's hold ends by itself; 0: it does not
+	Jobs    int64  // live jobs, where the check counts them
 
 	seen []string // as look.lua returned it
 	far  int64    // as the pool has it
 }
+
+// Columns of look.lua that stand in seen only.
+const (
+	seenInflight = 10
+	seenEngaged  = 11
+	seenWhole    = 12
+)
 
 // Known reports whether the endpoint has a record.
 func (e Entry) Known() bool { return e.Raw != "" }
@@ -51,7 +59,7 @@ func (e Entry) State() record.State {
 func (p *Pool) Look(ctx context.Context, ids []string) (entries []Entry, bad []error, err error) {
 	k := p.keys
 	names := append([]string{k.eligible(), k.endpoints()}, k.lanes()...)
-	names = append(names, k.leases(), k.tokens(), k.urls(), k.holds())
+	names = append(names, k.leases(), k.tokens(), k.urls(), k.holds(), k.meta(), k.inflight(), k.engaged())
 	for len(ids) > 0 {
 		n := min(batch, len(ids))
 		args := make([]any, n)
@@ -97,6 +105,11 @@ func entryOf(id string, row []any) (Entry, error) {
 	}
 	e.LeaseMs, e.Leased = number(7)
 	e.HoldMs, _ = number(9)
+	if len(row) > seenWhole { // a discreet look does not ask
+		in, _ := number(seenInflight)
+		away, _ := number(seenEngaged)
+		e.Jobs = in + away
+	}
 	if e.Raw == "" {
 		return e, nil
 	}

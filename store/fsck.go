@@ -25,7 +25,7 @@ type Report struct {
 	Violations []Violation `json:"violations"`
 }
 
-// Fsck checks the invariants I1, I2, I4, I6 and I7 while daemons work: every comparison
+// Fsck checks the invariants I1, I2, I4, I6, I7 and I8 while daemons work: every comparison
 // is made on one instant's picture, so that no move under way looks like a fault.
 func (p *Pool) Fsck(ctx context.Context) (Report, error) { return p.goThrough(ctx, false) }
 
@@ -63,6 +63,7 @@ func (e Entry) check(now int64) (found []Violation) {
 	case e.Known() && misnamed(e.ID):
 		add("I1", "its id is that of no endpoint: nothing can probe it")
 	}
+	e.checkJobs(add)
 	if !e.Known() {
 		e.checkStray(add)
 		return found

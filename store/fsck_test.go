@@ -146,6 +146,67 @@ var wrongs = []struct {
 		r.HSet(ctx, key("urls"), id(2), "http://u:s%40cret@10.0.0.1:2")
 		r.HSet(ctx, key("endpoints"), id(2), `{"state":"cooling","detail":"sent Basic dTpzQGNyZXQ="}`)
 	}, "I7", 2},
+	{"an eligible one that is not in inflight", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZRem(ctx, key("inflight"), id(1))
+	}, "I8", 1},
+	{"jobs counted that nobody has", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("inflight"), zat(3, 1))
+	}, "I8", 1},
+	{"a job that is not counted", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("jobs"), redis.Z{Score: 1 << 40, Member: "1.60000.5:" + id(1)})
+	}, "I8", 1},
+	{"a job of one that is not eligible, not counted", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("jobs"), redis.Z{Score: 1 << 40, Member: "1.60000.5:" + id(2)})
+	}, "I8", 2},
+	{"jobs below zero", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("inflight"), zat(-2, 1))
+	}, "I8", 1},
+	{"half a job", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("inflight"), zat(0.5, 1))
+	}, "I8", 1},
+	{"endless jobs", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("inflight"), zat(1e300, 1))
+	}, "I8", 1},
+	{"a stray in inflight", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("inflight"), zat(0, 50))
+	}, "I8", 50},
+	{"a stray in inflight that would have jobs", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("inflight"), zat(2, 50))
+	}, "I8", 50},
+	{"a cooling one in inflight", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("inflight"), zat(0, 2))
+	}, "I8", 2},
+	{"engaged, yet without a job", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("engaged"), id(2), 4)
+	}, "I8", 2},
+	{"engaged with zero jobs", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("engaged"), id(2), 0)
+	}, "I8", 2},
+	{"engaged, yet nobody knows it", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("engaged"), id(50), 1)
+	}, "I8", 50},
+	{"engaged with no number", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("engaged"), id(2), "many")
+	}, "I8", 2},
+	{"engaged with nan, and a job", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("engaged"), id(2), "nan")
+		r.ZAdd(ctx, key("jobs"), redis.Z{Score: 1 << 40, Member: "1.60000.5:" + id(2)})
+	}, "I8", 2},
+	{"eligible and engaged", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.HSet(ctx, key("engaged"), id(1), 1)
+		r.ZAdd(ctx, key("jobs"), redis.Z{Score: 1 << 40, Member: "1.60000.5:" + id(1)})
+	}, "I8", 1},
+	{"a job that is no token", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("jobs"), redis.Z{Score: 1 << 40, Member: "work"}, redis.Z{Score: 5, Member: "1.2.3:"})
+	}, "I8", -1},
+	{"a job that never ends", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("jobs"), redis.Z{Score: math.Inf(1), Member: "1.60000.5:" + id(1)})
+		r.ZAdd(ctx, key("inflight"), zat(1, 1))
+	}, "I8", -1},
+	{"a job with a password in it", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
+		r.ZAdd(ctx, key("jobs"), redis.Z{Score: 1 << 40, Member: "1.60000.5:http://u:pw@10.0.0.1:2"})
+		r.HSet(ctx, key("engaged"), "http://u:pw@10.0.0.1:2", 1)
+	}, "I8", -1},
 	{"a password in an id", func(ctx context.Context, r redis.Cmdable, key func(string) string) {
 		r.HSet(ctx, key("endpoints"), "http://u:pw@10.0.0.1:2", `{"state":"disabled","holds":["operator"]}`)
 	}, "I7", -2},
@@ -161,6 +222,7 @@ func planted(t *testing.T, at place) *store.Pool {
 	for i, state := range []record.State{record.Candidate, record.Eligible, record.Cooling, record.Disabled} {
 		plant(t, p, state, 1<<45, id(i))
 	}
+	count(t, p)
 	sound(t, p)
 	return p
 }
@@ -202,10 +264,19 @@ func TestFsckRaisesNoFalseAlarm(t *testing.T) {
 	at := real(t)
 	p := at.pool(t)
 	plant(t, p, record.Candidate, 1, ids(0, 300)...)
+	count(t, p)
 	end := time.Now().Add(2 * time.Second)
 	going := func() bool { return time.Now().Before(end) }
 	var work sync.WaitGroup
-	var commits, amends atomic.Int64
+	var commits, amends, jobs atomic.Int64
+	for range 2 {
+		p := at.pool(t)
+		work.Go(func() {
+			for going() {
+				jobs.Add(toil(t, t.Context(), p))
+			}
+		})
+	}
 	for d := range 3 {
 		p := at.pool(t)
 		work.Go(func() {
@@ -227,9 +298,38 @@ func TestFsckRaisesNoFalseAlarm(t *testing.T) {
 		sound(t, p)
 	}
 	work.Wait()
-	if commits.Load() < 500 || amends.Load() < 100 {
-		t.Errorf("%d commits, %d amends, %d checks: too little to mean anything", commits.Load(), amends.Load(), rounds)
+	if commits.Load() < 500 || amends.Load() < 100 || jobs.Load() < 100 {
+		t.Errorf("%d commits, %d amends, %d jobs, %d checks: too little to mean anything", commits.Load(), amends.Load(), jobs.Load(), rounds)
 	}
+}
+
+// toil takes some jobs, ends most of them, in any order and some twice, and has the rest abandoned.
+func toil(t *testing.T, ctx context.Context, p *store.Pool) (done int64) {
+	var tokens []string
+	for range 10 {
+		j, ok, err := p.Acquire(ctx, time.Duration(1+rand.IntN(100))*time.Millisecond, rand.IntN(3))
+		if err != nil {
+			t.Error(err)
+		}
+		if ok {
+			tokens = append(tokens, j.Token)
+		}
+	}
+	rand.Shuffle(len(tokens), func(i, j int) { tokens[i], tokens[j] = tokens[j], tokens[i] })
+	for i, token := range tokens {
+		if i%4 == 3 { // its worker died
+			continue
+		}
+		for range 1 + i%2 {
+			if _, err := p.Release(ctx, token); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := p.AbandonJobs(ctx); err != nil {
+		t.Error(err)
+	}
+	return int64(len(tokens))
 }
 
 // probeAll claims and commits, gives back or abandons at random.

@@ -25,6 +25,9 @@ func (k keys) guard() string     { return k.tag + "guard" }
 func (k keys) reports() string   { return k.tag + "reports" }
 func (k keys) reported() string  { return k.tag + "reported" } // id to what its reports came to so far
 func (k keys) suspects() string  { return k.tag + "suspects" } // id to the pool time from which that is worth nothing
+func (k keys) jobs() string      { return k.tag + "jobs" }     // token of a live job to the pool time at which it is abandoned
+func (k keys) inflight() string  { return k.tag + "inflight" } // eligible id to its live jobs
+func (k keys) engaged() string   { return k.tag + "engaged" }  // id that is not eligible to its live jobs, where it has any
 func (k keys) wake() string      { return k.tag + "wake" }
 
 func (k keys) lane(l record.Lane) string { return k.tag + "due:" + string(l) }
@@ -40,6 +43,6 @@ func (k keys) lanes() []string {
 // all lists every key a check can have, for purge.
 func (k keys) all() []string {
 	return append(k.lanes(), k.eligible(), k.endpoints(), k.urls(), k.leases(), k.tokens(), k.admitted(),
-		k.guard(), k.tag+"jobs", k.tag+"inflight", k.reports(), k.reported(), k.suspects(), k.events(), k.counts(), k.daemons(),
+		k.guard(), k.jobs(), k.inflight(), k.engaged(), k.reports(), k.reported(), k.suspects(), k.events(), k.counts(), k.daemons(),
 		k.clock(), k.budget(), k.meta(), k.holds())
 }

@@ -76,7 +76,7 @@ var spoilable = map[string]func(*testing.T, *Pool) (*redis.Script, []string, []a
 		next := record.Record{State: record.Eligible}
 		c := Change{ID: l.ID, Token: l.Token, Old: l.Raw, Transition: record.Transition{From: record.Candidate, To: record.Eligible, Next: next, DueMs: 5, DelayMs: 5,
 			Event: &record.Step{From: record.Candidate, To: record.Eligible}}}
-		names := append(p.moveKeys(), p.keys.budget(), p.keys.guard())
+		names := p.commitKeys()
 		return commitScript, names, c.appendTo(append(p.call(time.Second), eventsKept, Floor{}.String(), "p 1 http://a:1"), Scores{Initial: 7, Keep: true})
 	},
 	"give back": func(t *testing.T, p *Pool) (*redis.Script, []string, []any) {

@@ -20,14 +20,14 @@ var (
 		"lpush KEY v", "ltrim KEY 0 -1",
 		"xack KEY g 0-1", "xadd KEY NOMKSTREAM * f v", "xclaim KEY g c 0 0-1", "xdel KEY 0-1", "xpending KEY g", "xtrim KEY MAXLEN 0",
 		"xreadgroup GROUP g c STREAMS KEY >",
-		"zadd KEY XX 0 m", "zcard KEY", "zcount KEY 0 0", "zincrby KEY 0 m", "zrange KEY 0 0", "zrangebyscore KEY 0 0",
+		"zadd KEY XX 0 m", "zcard KEY", "zcount KEY 0 0", "zincrby KEY 0 m", "zmscore KEY m", "zrange KEY 0 0", "zrangebyscore KEY 0 0",
 		"zrem KEY m", "zremrangebyscore KEY 0 0", "zscore KEY m",
 	}
 	directNeeds = []string{
 		"scan 0", "multi", "exec", "eval return^1 0", "evalsha 0000000000000000000000000000000000000000 0", "unlink KEY",
 		"hdel KEY f", "hget KEY f", "hgetall KEY", "hmget KEY f", "hscan KEY 0", "hset KEY f v", "hvals KEY", "hlen KEY",
 		"lrange KEY 0 0", "xgroup|create KEY g 0", "xgroup|delconsumer KEY g c", "xinfo|consumers KEY g", "xrange KEY - +", "xrevrange KEY + -",
-		"zcard KEY", "zcount KEY 0 0", "zmscore KEY m", "zrange KEY 0 0", "zrangebyscore KEY 0 0", "zrem KEY m", "zscan KEY 0", "zscore KEY m",
+		"zcard KEY", "zcount KEY 0 0", "zrange KEY 0 0", "zrangebyscore KEY 0 0", "zrem KEY m", "zscan KEY 0", "zscore KEY m",
 		"hincrby KEY f 0", "type KEY", "publish WAKE x", "subscribe WAKE",
 	}
 )

@@ -68,7 +68,7 @@ func TestTheNeedsAreWhatScriptsCall(t *testing.T) {
 
 // What the code calls is seen by the names of the client's methods.
 func TestTheNeedsAreWhatTheCodeCalls(t *testing.T) {
-	same := map[string]string{"zrangewithscores": "zrange", "xrangen": "xrange", "xrevrangen": "xrevrange", "xgroupcreate": "xgroup|create",
+	same := map[string]string{"zrangewithscores": "zrange", "zrangebyscorewithscores": "zrangebyscore", "xrangen": "xrange", "xrevrangen": "xrevrange", "xgroupcreate": "xgroup|create",
 		"xgroupcreatemkstream": "xgroup|create", "xgroupdelconsumer": "xgroup|delconsumer", "xinfoconsumers": "xinfo|consumers", "txpipeline": "multi", "txpipelined": "multi"}
 	own := []string{"ping", "time", "info", "configget", "clusterinfo", "scriptexists", "do", "conn", "pipeline", "close", "process", "options"} // of doctor, or no command
 	methods := reflect.TypeFor[*redis.Client]()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -26,6 +27,8 @@ type Pool struct {
 	keys   keys
 	watch  func(script string, took time.Duration, kind string) // nil: nobody
 	seen   seen
+
+	jobsHeld atomic.Int64 // `held` of the clock when jobs were last looked at, and 1; 0: not yet
 
 	discreet bool  // leaves `urls` alone
 	far      int64 // ms from now until which somebody can have to wait for a probe; 0: not known
@@ -109,6 +112,16 @@ func (p *Pool) moveKeys() []string {
 	k := p.keys
 	names := append([]string{k.eligible(), k.endpoints()}, k.lanes()...)
 	return append(names, k.leases(), k.tokens(), k.counts(), k.clock(), k.meta(), k.events())
+}
+
+// commitKeys are the KEYS of commit.
+func (p *Pool) commitKeys() []string {
+	return append(p.moveKeys(), p.keys.budget(), p.keys.guard(), p.keys.inflight(), p.keys.engaged())
+}
+
+// amendKeys are the KEYS of amend and repair.
+func (p *Pool) amendKeys() []string {
+	return append(p.moveKeys(), p.keys.urls(), p.keys.holds(), p.keys.inflight(), p.keys.engaged())
 }
 
 // Code is what a script says of one endpoint.

@@ -118,7 +118,7 @@ func (p *Pool) stand(ctx context.Context, entries []Entry, how func(Entry) aim) 
 			}
 			args = append(args, how(e).args(e)...)
 		}
-		codes, err := p.codes(ctx, repairScript, append(p.moveKeys(), p.keys.urls(), p.keys.holds()), args)
+		codes, err := p.codes(ctx, repairScript, p.amendKeys(), args)
 		if err != nil {
 			return all, fmt.Errorf("repair endpoints: %w", err)
 		}

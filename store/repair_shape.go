@@ -14,7 +14,7 @@ import (
 // shape is the type of each key of a pool, as Redis names types.
 func (k keys) shape() map[string]string {
 	types := map[string]string{k.guard(): "list", k.reports(): "stream", k.events(): "stream"}
-	for _, key := range append(k.lanes(), k.eligible(), k.leases(), k.admitted(), k.suspects(), k.daemons(), k.holds(), k.tag+"jobs", k.tag+"inflight") {
+	for _, key := range append(k.lanes(), k.eligible(), k.leases(), k.admitted(), k.suspects(), k.daemons(), k.holds(), k.jobs(), k.inflight()) {
 		types[key] = "zset"
 	}
 	for _, key := range k.all() {

@@ -9,9 +9,10 @@ import (
 	"proxyward/store/record"
 )
 
-// Sweep goes through a whole pool in steps of bounded size: first whether
-// each key holds what it must, and the pool's books; then the eligible set, for strays; then all records; then who stands in any other key without a record; the counts
-// last. It mends what it meets, unless it only looks. Not safe for concurrent use; any
+// Sweep goes through a whole pool in steps of bounded size: first whether each key holds what
+// it must, and the pool's books; then the eligible set, for strays; then all records; then who
+// stands in any other key without a record; the counts and the jobs last. It mends what it
+// meets, unless it only looks. Not safe for concurrent use; any
 // number of sweeps may go through one pool at once.
 type Sweep struct {
 	pool   *Pool
@@ -41,9 +42,12 @@ func (p *Pool) NewStraySweep() *Sweep {
 
 func newSweep(p *Pool, mend bool) *Sweep {
 	s := &Sweep{pool: p, mend: mend, trials: map[string]bool{}}
-	s.last = partOthers + len(s.others())
+	s.last = partOthers + len(s.others()) + 1 // the counts and the jobs
 	return s
 }
+
+// eligibleRecord is how the record of an eligible endpoint begins.
+const eligibleRecord = `{"state":"eligible"`
 
 // The parts of a sweep, in order.
 const (
@@ -56,7 +60,7 @@ const (
 
 func (s *Sweep) others() []string {
 	k := s.pool.keys
-	return append(k.lanes(), k.leases(), k.tokens(), k.urls(), k.holds())
+	return append(k.lanes(), k.leases(), k.tokens(), k.urls(), k.holds(), k.inflight())
 }
 
 // Done reports whether all has been gone through.
@@ -94,13 +98,19 @@ func (s *Sweep) advance(ctx context.Context, now int64, sum *Swept) (n int, err 
 			found, err = s.pool.readable(ctx)
 		}
 	case s.part == partMembers:
-		n, found, err = s.strays(ctx, s.pool.keys.eligible(), `{"state":"eligible"`, now)
+		n, found, err = s.strays(ctx, s.pool.keys.eligible(), eligibleRecord, now)
 	case s.part == partRecords:
 		n, found, err = s.records(ctx, now, sum)
 	case s.part < partOthers+len(keys):
-		n, found, err = s.strays(ctx, keys[s.part-partOthers], "", now)
-	default:
+		key, begins := keys[s.part-partOthers], ""
+		if key == s.pool.keys.inflight() {
+			begins = eligibleRecord
+		}
+		n, found, err = s.strays(ctx, key, begins, now)
+	case s.part == partOthers+len(keys):
 		found, err = s.counts(ctx)
+	default:
+		found, err = s.jobs(ctx)
 	}
 	for _, v := range found {
 		s.unsafe = s.unsafe || !v.Mended

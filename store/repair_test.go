@@ -55,7 +55,10 @@ func TestWhateverIsWrongIsMended(t *testing.T) {
 				mended(t, r)
 				for _, v := range before.Violations {
 					v.Mended = true
-					if v.Endpoint != "" && !slices.Contains(r.Violations, v) { // the counts may be right once the endpoints are
+					same := func(m store.Violation) bool { // where jobs are counted twice wrongly, one move mends both
+						return m == v || v.Invariant == "I8" && m.Invariant == "I8" && m.Endpoint == v.Endpoint && m.Mended
+					}
+					if v.Endpoint != "" && !slices.ContainsFunc(r.Violations, same) { // the counts may be right once the endpoints are
 						t.Errorf("mended %+v\nof %+v", r.Violations, before.Violations)
 					}
 				}

@@ -77,6 +77,19 @@ var vandals = []func(ctx context.Context, r redis.Cmdable, key func(string) stri
 	func(ctx context.Context, r redis.Cmdable, key func(string) string, id string, n int) {
 		r.HSet(ctx, key("urls"), "http://10.9.9.9:"+strconv.Itoa(n+1), "http://u:p@10.9.9.9:1")
 	},
+	func(ctx context.Context, r redis.Cmdable, key func(string) string, id string, n int) {
+		r.ZAdd(ctx, key("inflight"), redis.Z{Score: []float64{math.Inf(1), -1, 1 << 60, 0.5, 0, 1, 7}[n%7], Member: id})
+	},
+	func(ctx context.Context, r redis.Cmdable, key func(string) string, id string, n int) {
+		r.ZRem(ctx, key("inflight"), id)
+	},
+	func(ctx context.Context, r redis.Cmdable, key func(string) string, id string, n int) {
+		r.HSet(ctx, key("engaged"), id, []string{"-1", "0", "3", "nan", "inf", "x", "99999999999999999999"}[n%7])
+	},
+	func(ctx context.Context, r redis.Cmdable, key func(string) string, id string, n int) {
+		member := []string{"x", "1.60000." + strconv.Itoa(n) + ":" + id, "1.99999999999999999999.1:" + id, "1.5.2:", ""}[n%5]
+		r.ZAdd(ctx, key("jobs"), redis.Z{Score: []float64{math.Inf(1), -1, 1 << 60, 0.5, 1 << 40}[n%5], Member: member})
+	},
 }
 
 var lanes = []string{"due:urgent", "due:recovery", "due:recheck", "due:candidate"}
@@ -111,6 +124,7 @@ func TestSweepsMendWhileDaemonsWork(t *testing.T) {
 	at := real(t)
 	p := at.store(t).Pool(check)
 	plant(t, p, record.Candidate, 1, ids(0, 300)...)
+	count(t, p)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	var traffic, spoiling sync.WaitGroup

@@ -257,6 +257,6 @@ func init() {
 		next := entries[0].Record
 		next.Note = "mended"
 		a := entries[0].as(next)
-		return repairScript, append(p.moveKeys(), p.keys.urls(), p.keys.holds()), append(append(p.call(0), eventsKept), a.args(entries[0])...)
+		return repairScript, p.amendKeys(), append(append(p.call(0), eventsKept), a.args(entries[0])...)
 	}
 }

@@ -1,7 +1,7 @@
 -- Applies changes no probe made (enroll, retire, return, disable, enable, a password), each
 -- only onto the exact record it was judged against; '' is an endpoint without a record.
 -- KEYS 1 eligible 2 endpoints 3-6 lanes 7 leases 8 tokens 9 counts 10 clock 11 meta 12 events
---      13 urls 14 holds
+--      13 urls 14 holds 15 inflight 16 engaged
 -- ARGV 1-4 as in clock.lua 5 events kept 6 '0' 7 '', then items as in item.lua
 -- Returns a code for each item: 0 applied, 2 the record changed
 check_items()

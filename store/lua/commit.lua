@@ -1,7 +1,7 @@
 -- Applies results of probes, each only with the token of its live lease and onto the
 -- exact record it was judged against.
 -- KEYS 1 eligible 2 endpoints 3-6 lanes 7 leases 8 tokens 9 counts 10 clock 11 meta 12 events
---      13 budget 14 guard
+--      13 budget 14 guard 15 inflight 16 engaged
 -- ARGV 1-4 as in clock.lua 5 events kept 6 floor, a number or a share with % 7 lines of
 --      KIND AT ID for the guard, oldest first, then items as in item.lua
 -- Returns a code for each item: 0 applied, 1 late (not the live lease), 2 the record changed,

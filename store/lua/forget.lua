@@ -1,5 +1,7 @@
--- Removes endpoints and all that is kept of them, each only if its record is as read.
+-- Removes endpoints and all that is kept of them, each only if its record is as read. Live jobs stay
+-- counted until they end: should the endpoint be listed again, they are its own.
 -- KEYS 1 eligible 2 endpoints 3-6 lanes 7 leases 8 urls 9 counts 10 holds 11 meta
+--      12 inflight 13 engaged
 -- ARGV id, record, state for each
 -- Returns a code for each: 0 removed, 2 the record changed, 3 being probed now: not removed
 local codes = {}
@@ -14,6 +16,7 @@ for k = 1, #ARGV, 3 do
     if state == 'eligible' then lowest() end
     for i = 3, 6 do redis.call('ZREM', KEYS[i], id) end
     redis.call('ZREM', KEYS[1], id)
+    part(id)
     redis.call('ZREM', KEYS[10], id)
     redis.call('HDEL', KEYS[2], id)
     redis.call('HDEL', KEYS[8], id)

@@ -1,7 +1,7 @@
 -- Has endpoints stand as they shall, each only if it still stands as it was read: mends what
 -- is broken, and puts in what an export holds.
 -- KEYS 1 eligible 2 endpoints 3-6 lanes 7 leases 8 tokens 9 counts 10 clock 11 meta 12 events
---      13 urls 14 holds
+--      13 urls 14 holds 15 inflight 16 engaged
 -- ARGV 1-4 as in clock.lua 5 events kept, then endpoints as in picture.lua
 -- Returns a code for each: 0 written, 2 it stands differently: nothing written
 local now, lanes, codes = pool_time(KEYS[10], false), lane_keys(3), {}

@@ -20,5 +20,6 @@ local function stand(k, lanes)
   if token ~= '' then redis.call('HSET', KEYS[8], id, token) else give_up(KEYS[7], KEYS[8], id) end
   if token == '' then wait_in(lanes, ARGV[k + 14], ARGV[k + 15], id) end
   if url == '-' then redis.call('HDEL', KEYS[13], id) elseif url ~= '=' then redis.call('HSET', KEYS[13], id, url) end
+  if redis.call('ZSCORE', KEYS[1], id) then join(id) else part(id) end
   if ends == '' then redis.call('ZREM', KEYS[14], id) else redis.call('ZADD', KEYS[14], ends, id) end
 end
