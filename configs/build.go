@@ -62,6 +62,7 @@ func (d *decoder) check(c *checkFile, path string, tick time.Duration) scheduler
 		Guard:       c.Guard.Rules,
 		Floor:       c.Floor,
 		Reports:     c.Reports,
+		Jobs:        c.Jobs,
 		Missing: scheduler.Missing{
 			Keep: c.Missing.OnMissing == "keep", MaxShrink: c.Missing.MaxShrink, ForgetAfter: c.Missing.ForgetAfter,
 		},

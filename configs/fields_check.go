@@ -35,7 +35,7 @@ func checkFields(c *checkFile) object {
 			{"reentry", word(&c.Scores.Reentry, "keep", "min"), "Where a returning one enters."},
 		}, "How allocations are counted."},
 		{"guard", guardFields(&c.Guard), "When nobody is ejected because the target or our network is down."},
-		{"jobs", boolean(&c.Jobs), "Count work in flight."},
+		{"jobs", boolean(&c.Jobs), "Count work in flight: workers take the least busy endpoint and end their jobs."},
 		{"sources", object{
 			{"on_missing", word(&c.Missing.OnMissing, "disable", "keep"), "What happens to an endpoint that left every list."},
 			{"max_shrink", share(&c.Missing.MaxShrink), "A list that loses more at once retires nobody."},

@@ -26,6 +26,7 @@ type Check struct {
 	Guard       guard.Rules
 	Floor       Floor
 	Reports     Reports
+	Jobs        bool // live jobs are counted, and abandoned ones ended
 }
 
 // Farthest is how long an endpoint can have to wait for a probe, with a wide margin.

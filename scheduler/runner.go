@@ -42,6 +42,7 @@ type runner struct {
 	order      order
 	fit        fitness
 	private    map[string]bool // fetched sources that may name private addresses
+	jobs       jobs
 
 	claiming sync.Mutex    // one claim at a time
 	sum      sums          // guarded by claiming
@@ -101,6 +102,7 @@ func newRunner(d *Daemon, c Check, before *service) (*runner, error) {
 func (r *runner) tick(ctx context.Context) {
 	r.contain("tick", r.check.Name, func() {
 		r.claim(ctx, true)
+		r.tendJobs(ctx)
 		r.report()
 	})
 }
