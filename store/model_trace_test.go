@@ -35,6 +35,7 @@ func TestTheScriptsDoWhatTheModelDoes(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"enroll": tr.enroll, "claim": tr.claim, "commit": tr.commit, "give back": tr.giveBack, "disable": tr.disable,
 			"enable": tr.enable, "password": tr.password, "ask": tr.ask, "forget": tr.forget, "allocate": tr.allocate, "time": tr.time, "guard": tr.guard,
+			"acquire": tr.acquire, "acquire another": tr.acquire, "release": tr.release, "abandon": tr.abandon, "drop": tr.drop,
 			"": tr.compare,
 		})
 		tr.sound(rt)
@@ -53,10 +54,14 @@ type trace struct {
 	leases []store.Lease // every one ever granted, live or not
 	ctx    context.Context
 	steps  int
+
+	tasks    []task   // live jobs
+	tokens   []string // of every job there ever was
+	counting bool     // jobs are switched on
 }
 
 func newTrace(t *rapid.T, raw *redis.Client, p *store.Pool) *trace {
-	tr := &trace{model{ends: map[string]*end{}, daemons: map[string]int64{}, cohorts: map[int64]*cohort{}}, raw, p, "proxyward:{" + p.Name() + "}:clock", nil, context.Background(), 0}
+	tr := &trace{model{ends: map[string]*end{}, daemons: map[string]int64{}, cohorts: map[int64]*cohort{}}, raw, p, "proxyward:{" + p.Name() + "}:clock", nil, context.Background(), 0, nil, nil, false}
 	for i := range 8 {
 		tr.ends[id(i)] = &end{}
 	}
@@ -334,6 +339,7 @@ func (tr *trace) compare(t *rapid.T) {
 		}
 		e.score = score
 	}
+	tr.compareJobs(t)
 	if tr.steps++; tr.steps%8 == 0 { // it costs more than a step
 		tr.sound(t)
 	}
