@@ -5,9 +5,9 @@
 -- ARGV 1 time limit in ms, 1 to 86,400,000 2 live jobs an endpoint has at most, 0 or '' for any number
 -- Returns {endpoint, token}, with KEYS[5] {endpoint, token, full proxy URL: a secret}; nil when nobody
 --   is eligible, or all have as many jobs as they may
--- Beyond the lowest of `eligible` it looks at its 200 lowest and at 200 of the least busy: where more
---   are as busy, it takes the best of those. The token is ACQUIRED.LIMIT.MICROSECONDS:ENDPOINT.
-local limit, cap = tonumber(ARGV[1]), tonumber(ARGV[2] ~= '' and ARGV[2] or 0)
+-- Where the lowest of `eligible` is not among the least busy, it looks at its 8, then 200 lowest, and then at
+--   200 of the least busy, and takes the best of those. The token is ACQUIRED.LIMIT.MICROSECONDS:ENDPOINT.
+local limit, cap = tonumber(ARGV[1] or ''), tonumber(ARGV[2] ~= '' and ARGV[2] or 0)
 if not (limit and limit >= 1 and limit <= 86400000 and limit % 1 == 0) then error('ARGV 1 is no time limit of 1 to 86400000 ms') end
 if not (cap and cap >= 0 and cap % 1 == 0) then error('ARGV 2 is no number of jobs') end
 local id = redis.call('ZRANGE', KEYS[1], 0, 0)[1]
@@ -15,20 +15,20 @@ if not id then return nil end
 local live = tonumber(redis.call('ZSCORE', KEYS[2], id) or 0)
 local least = live > 0 and redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2] or '0'
 if live > tonumber(least) then
-  local low, best = redis.call('ZRANGE', KEYS[1], 0, 199), math.huge
-  for i, n in ipairs(redis.call('ZMSCORE', KEYS[2], unpack(low))) do
-    if tonumber(n or 0) < live then id, live = low[i], tonumber(n or 0) end
+  for last = 7, 199, 192 do
+    local low = redis.call('ZRANGE', KEYS[1], 0, live > tonumber(least) and last or 0)
+    for i, n in ipairs(redis.call('ZMSCORE', KEYS[2], unpack(low))) do
+      if tonumber(n or 0) < live then id, live = low[i], tonumber(n or 0) end
+    end
   end
-  local idle = live > tonumber(least) and redis.call('ZRANGE', KEYS[2], '-inf', least, 'BYSCORE', 'LIMIT', 0, 200) or {}
-  for i, score in ipairs(#idle > 0 and redis.call('ZMSCORE', KEYS[1], unpack(idle)) or {}) do
+  local idle, best = live > tonumber(least) and redis.call('ZRANGE', KEYS[2], '-inf', least, 'BYSCORE', 'LIMIT', 0, 200) or {}, math.huge
+  for i, score in ipairs(idle[1] and redis.call('ZMSCORE', KEYS[1], unpack(idle)) or {}) do
     if score and tonumber(score) < best then id, live, best = idle[i], tonumber(least), tonumber(score) end
   end
 end
 if cap > 0 and live >= cap then return nil end
 local url, t, c = KEYS[5] and (redis.call('HGET', KEYS[5], id) or id), redis.call('TIME'), redis.call('HMGET', KEYS[4], 'offset', 'high')
-local now, micros, token = math.max(t[1] * 1000 + math.floor(t[2] / 1000) + (tonumber(c[1]) or 0), tonumber(c[2]) or 0), t[1] * 1000000 + t[2], nil
-repeat
-  token, micros = string.format('%.0f.%.0f.%.0f:', now, limit, micros) .. id, micros + 1
-until redis.call('ZADD', KEYS[3], 'NX', string.format('%.0f', now + limit), token) == 1
+local now, micros, token = math.max(t[1] * 1000 + math.floor(t[2] / 1000) + (tonumber(c[1] or 0) or 0), tonumber(c[2] or 0) or 0), t[2], nil
+repeat token, micros = string.format('%d.%d.%d:', now, limit, micros) .. id, micros + 1 until redis.call('ZADD', KEYS[3], 'NX', string.format('%d', now + limit), token) == 1
 for k = 1, 2 do redis.call('ZINCRBY', KEYS[k], 1, id) end
 return {id, token, url}
