@@ -55,17 +55,6 @@ func TestEveryFieldHasADescription(t *testing.T) {
 	})
 }
 
-// paths are those of every field, without indices.
-func paths(source []byte) map[string]bool {
-	var root map[string]any
-	if json.Unmarshal(source, &root) != nil {
-		return nil
-	}
-	all := map[string]bool{}
-	walk(root, "", func(path string, _ map[string]any) { all[path] = true })
-	return all
-}
-
 func walk(s map[string]any, path string, visit func(string, map[string]any)) {
 	visit(path, s)
 	properties, _ := s["properties"].(map[string]any)
