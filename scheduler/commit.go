@@ -175,7 +175,7 @@ func (r *runner) alarming(seen []store.Seen, codes []store.Code) bool {
 func (r *runner) tell(id, probe string, e record.Step) {
 	r.moves.Info("moved", zap.String("endpoint", id), zap.String("from", string(e.From)), zap.String("to", string(e.To)),
 		zap.String("stage", e.Stage), zap.String("reason", e.Reason), zap.String("blame", e.Blame), zap.String("detail", e.Detail),
-		zap.Int64("pause_ms", e.PauseMs), zap.String("probe", probe))
+		zap.Int64("pause_ms", e.PauseMs), zap.String("by", string(e.By)), zap.String("probe", probe))
 }
 
 // reread gives results the record as it is now. A result won with an old password says

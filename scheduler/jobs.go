@@ -23,7 +23,7 @@ type jobs struct {
 // another configuration counts.
 func (r *runner) tendJobs(ctx context.Context) {
 	r.claiming.Lock()
-	idle := !r.loaded || r.standby.on
+	idle := !r.loaded || r.standby.on.Load()
 	r.claiming.Unlock()
 	if idle {
 		return

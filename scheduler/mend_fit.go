@@ -62,6 +62,7 @@ func (r *runner) askFit(ctx context.Context) bool {
 				zap.String("what to do", "run the newer proxyward here too"))
 		}
 		f.newer = true
+		r.Watch.Claimed(r.check.Name, 0, true)
 	case err != nil:
 		r.health.heard(err)
 	default:

@@ -28,7 +28,7 @@ func watched(t *testing.T, url string, c scheduler.Check) *observer.ObservedLogs
 	if err != nil {
 		t.Fatal(err)
 	}
-	core, logs := observer.New(zapcore.WarnLevel)
+	core, logs := observer.New(zapcore.InfoLevel)
 	d := scheduler.NewDaemon(scheduler.Options{Store: s, Prober: prober.New(64), Checks: []scheduler.Check{c}, Log: zap.New(core)})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

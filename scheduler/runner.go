@@ -78,6 +78,10 @@ func newRunner(d *Daemon, c Check, before *service) (*runner, error) {
 	r.moves = r.log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core {
 		return zapcore.NewSamplerWithOptions(c, time.Second, movesTold, movesTold)
 	}))
+	r.pool.OnMove(func(id string, step record.Step) {
+		r.Watch.Moved(c.Name, step)
+		r.tell(id, "", step)
+	})
 	r.guardian = newGuardian(r)
 	r.work, r.stop = context.WithCancel(context.Background())
 	if c.Control {

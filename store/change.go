@@ -100,6 +100,13 @@ func (p *Pool) Amend(ctx context.Context, changes []Change) ([]Code, error) {
 		if err != nil {
 			return all, fmt.Errorf("amend endpoints: %w", err)
 		}
+		if told := p.moved.Load(); told != nil {
+			for i, code := range codes {
+				if e := changes[i].Transition.Event; code == Applied && e != nil {
+					(*told)(changes[i].ID, *e)
+				}
+			}
+		}
 		all, changes = append(all, codes...), changes[n:]
 	}
 	return all, nil

@@ -30,8 +30,16 @@ type Pool struct {
 
 	jobsHeld atomic.Int64 // `held` of the clock when jobs were last looked at, and 1; 0: not yet
 
-	discreet bool  // leaves `urls` alone
+	discreet bool // leaves `urls` alone
+	moved    atomic.Pointer[func(id string, step record.Step)]
 	far      int64 // ms from now until which somebody can have to wait for a probe; 0: not known
+}
+
+// OnMove has f called with every change of state that Amend carries out. It returns the pool
+// itself.
+func (p *Pool) OnMove(f func(id string, step record.Step)) *Pool {
+	p.moved.Store(&f)
+	return p
 }
 
 // Farthest says how long an endpoint of this check can have to wait for a probe at most: who

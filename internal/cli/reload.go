@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,7 @@ type reloader struct {
 	level  zap.AtomicLevel
 	log    *zap.Logger
 	config *configs.Config // that is in force
+	first  *configs.Config // of the start: what takes effect at a start only is still as it says
 	desk   *desk
 	drain  atomic.Int64 // how long a stop may take, nanoseconds
 
@@ -109,11 +111,13 @@ func (r *reloader) reload(ctx context.Context) (taken bool) {
 	}
 	r.desk.take(config.Checks)
 	r.desk.renew(access, r.log)
-	differences := config.Differences(r.config)
+	differences := slices.DeleteFunc(config.Differences(r.config), func(d string) bool { return !atOnce(d) })
 	for _, d := range differences {
-		if atOnce(d) {
-			r.log.Info("configuration changed", zap.String("what", d))
-		} else {
+		r.log.Info("configuration changed", zap.String("what", d))
+	}
+	for _, d := range config.Differences(r.first) {
+		if !atOnce(d) {
+			differences = append(differences, d)
 			r.log.Warn("configuration changed, but this takes effect at the next start only", zap.String("what", d))
 		}
 	}

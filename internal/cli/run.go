@@ -55,6 +55,9 @@ leases back and exits with 0; the second exits at once.`,
 
 // daemon loads what the flags name and runs until ctx ends.
 func (a *app) daemon(ctx context.Context, f *runFlags) error {
+	if f.grace < 0 {
+		return errors.New("bad --grace: a time of 0 or more, like 10s")
+	}
 	config, at, err := a.runConfig(f)
 	if err != nil {
 		return err
@@ -94,7 +97,7 @@ func (a *app) daemon(ctx context.Context, f *runFlags) error {
 		return errors.Join(err, fit())
 	}
 	log.Info("daemon starts", zap.String("name", d.Name), zap.String("redis", at.name), zap.Int("checks", len(config.Checks)))
-	if err := errors.Join(serve(ctx, &reloader{app: a, flags: f, daemon: d, prober: p, store: st, level: level, log: log, config: config, desk: k}), fit()); err != nil {
+	if err := errors.Join(serve(ctx, &reloader{app: a, flags: f, daemon: d, prober: p, store: st, level: level, log: log, config: config, first: config, desk: k}), fit()); err != nil {
 		return err
 	}
 	log.Info("daemon stopped")

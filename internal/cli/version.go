@@ -79,5 +79,8 @@ func (v versionJSON) String() string {
 		}
 		text += ")"
 	}
+	if v.Time != "" {
+		text += " of " + v.Time
+	}
 	return text + " " + v.Go + " " + v.Platform
 }

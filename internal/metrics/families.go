@@ -42,7 +42,7 @@ var (
 	expired      = family{"leases_expired_total", "counter", []string{"check"}, "Leases of any daemon that this one found expired: their holders died, froze or were cut off."}
 	ticks        = family{"ticks_total", "counter", []string{"check"}, "Ticks completed."}
 	tickLag      = family{"tick_lag_seconds", "gauge", []string{"check"}, "How long ago the last tick was completed, beyond the time between ticks."}
-	standby      = family{"standby", "gauge", []string{"check"}, "1 while this daemon stands by because another configuration of the check was loaded later."}
+	standby      = family{"standby", "gauge", []string{"check"}, "1 while this daemon stands by because another configuration of the check was loaded later, or because it is too old for the pool."}
 	uplinkDown   = family{"uplink_down", "gauge", []string{"check"}, "1 while no proxy can be reached from this daemon and others work."}
 	sources      = family{"source_endpoints", "gauge", []string{"check", "source"}, "Endpoints that the list held when it was last applied."}
 	sourceRead   = family{"source_last_success_timestamp_seconds", "gauge", []string{"check", "source"}, "When the list was last read and found good, by this daemon's clock."}
