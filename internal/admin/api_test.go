@@ -123,6 +123,11 @@ func TestBadQuestionsAreToldSo(t *testing.T) {
 	if d.is("another method", r, 405, "takes GET, HEAD"); r.Header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("Allow: %q", r.Header.Get("Allow"))
 	}
+	for _, r := range []reply{d.ask("DELETE", "/api/v1/checks/c", ""), d.ask("PUT", "/api/v1/checks/c/disable", "x", "Content-Type", "text/plain")} {
+		if d.is("another method, of no JSON", r, 405, "takes "+r.Header.Get("Allow")); r.Header.Get("Allow") == "" {
+			t.Error("no Allow")
+		}
+	}
 	d.is("an order by GET", d.ask("GET", "/api/v1/checks/c/disable", ""), 405, "takes POST")
 }
 
@@ -135,8 +140,14 @@ func TestBadOrdersAreToldSo(t *testing.T) {
 		`{}`:                 "name at least one endpoint",
 		`null`:               "name at least one endpoint",
 		`{"all": true}`:      "all is for recheck",
-		`[]`:                 "the body is not what is asked for",
-		`{"endpoints": "x"}`: "endpoints is no []string",
+		`[]`:                 "the body is a JSON object",
+		`7`:                  "the body is a JSON object",
+		`{"endpoints": "x"}`: "endpoints is a list of texts",
+		`{"endpoints": ["http://a:1"], "priority": "high"}`:                                 "priority is a whole number from 0 to 99999",
+		`{"endpoints": ["http://a:1"], "priority": 1.5}`:                                    "priority is a whole number from 0 to 99999",
+		`{"filters": {"states": "cooling"}}`:                                                "filters.states is a list of texts",
+		`{"filters": []}`:                                                                   "filters is an object",
+		`{"endpoints": ["http://a:1"], "for": 5}`:                                           "for is a duration such as 2h",
 		`{"endpoints": ["http://u:` + secret + `@x:99999"]}`:                                "argument 1 is no endpoint",
 		`{"endpoints": ["u:` + secret + `@10.0.0.0:80"]}`:                                   "write it in full",
 		`{"endpoints": ["http://a:1"], "filters": {"states": ["cooling"]}}`:                 "not both",
@@ -148,7 +159,7 @@ func TestBadOrdersAreToldSo(t *testing.T) {
 		`{"endpoints": ["http://a:1"], "for": "-2h"}`:                                       "over zero",
 		`{"endpoints": ["http://a:1"], "priority": -1}`:                                     "use 0 to 99999",
 		`{"endpoints": ["http://a:1"], "note": "` + strings.Repeat("x", noteBytes+1) + `"}`: "1000 bytes",
-		`{"endpoints": ["`: "the body is not what is asked for",
+		`{"endpoints": ["`:                                                                  "the body is not what is asked for",
 	} {
 		r := d.ask("POST", "/api/v1/checks/c/disable", body)
 		if d.is(body, r, 400, part); strings.Contains(r.body, secret) && !strings.Contains(body, "states") {

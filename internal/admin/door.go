@@ -37,18 +37,18 @@ func (s *Server) handler() http.Handler {
 			refuse(w, http.StatusUnauthorized, "send the token of admin.token_file: Authorization: Bearer TOKEN")
 			return
 		}
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-				refuse(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")
-				return
-			}
-		}
 		body := r.Body
 		defer io.CopyN(io.Discard, body, drained) // who still sends would see a reset, not the answer
 		r.Body = http.MaxBytesReader(w, body, bodyBytes)
 		if h, pattern := mux.Handler(r); pattern == "" {
 			nowhere(w, r, h)
 			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+				refuse(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")
+				return
+			}
 		}
 		mux.ServeHTTP(w, r)
 	})

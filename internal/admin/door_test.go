@@ -122,9 +122,9 @@ func TestWhatIsTooLargeIsRefused(t *testing.T) {
 	defer c.Close()
 	fmt.Fprint(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Large: ", strings.Repeat("x", headerBytes))
 	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, " 431 ") {
-		t.Errorf("a header of 16 KiB: %q, %v", line, err)
+		t.Errorf("a header of 64 KiB: %q, %v", line, err)
 	}
-	d.is("a header of 15 KiB", d.ask("GET", "/healthz", "", "X-Large", strings.Repeat("x", 15<<10)), 200, "ok")
+	d.is("a header of 63 KiB", d.ask("GET", "/healthz", "", "X-Large", strings.Repeat("x", 63<<10)), 200, "ok")
 }
 
 func TestWhoIsSlowIsCutOff(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -26,7 +27,10 @@ type order struct {
 	For       span            `json:"for"`      // disable: how long, 2h; 0: until enabled
 }
 
-const noteBytes = 1000
+const (
+	noteBytes = 1000
+	logged    = 10 // endpoints that the log names of one order
+)
 
 // span is a duration as Go writes it.
 type span time.Duration
@@ -71,10 +75,15 @@ var (
 // order answers a request that changes endpoints, as the command of that name does it.
 func (s *Server) order(w work) http.HandlerFunc {
 	return func(to http.ResponseWriter, r *http.Request) {
+		var o order
+		if err := o.read(r.Body, w.all); err != nil { // within requestTime, as everybody
+			s.fail(to, err)
+			return
+		}
 		patient(to, orderTime)
 		ctx, cancel := context.WithTimeout(r.Context(), orderTime-readTime)
 		defer cancel()
-		done, err := s.carryOut(ctx, w, r)
+		done, err := s.carryOut(ctx, w, &o, r)
 		if err == nil {
 			err = answer(to, done)
 		}
@@ -84,11 +93,7 @@ func (s *Server) order(w work) http.HandlerFunc {
 	}
 }
 
-func (s *Server) carryOut(ctx context.Context, w work, r *http.Request) (orderAnswer, error) {
-	var o order
-	if err := o.read(r.Body, w.all); err != nil {
-		return orderAnswer{}, err
-	}
+func (s *Server) carryOut(ctx context.Context, w work, o *order, r *http.Request) (orderAnswer, error) {
 	p, err := s.pool(ctx, r.PathValue("check"))
 	if err != nil {
 		return orderAnswer{}, err
@@ -97,7 +102,7 @@ func (s *Server) carryOut(ctx context.Context, w work, r *http.Request) (orderAn
 	if err != nil {
 		return orderAnswer{}, err
 	}
-	outcomes, err := w.do(ctx, p, &o, ids)
+	outcomes, err := w.do(ctx, p, o, ids)
 	if err != nil {
 		return orderAnswer{}, err
 	}
@@ -108,7 +113,8 @@ func (s *Server) carryOut(ctx context.Context, w work, r *http.Request) (orderAn
 	n := min(len(outcomes), pageMost)
 	a.Outcomes, a.Omitted = append(a.Outcomes, outcomes[:n]...), len(outcomes)-n
 	s.Log.Info("admin: an operator's order", zap.String("order", w.name), zap.String("check", p.Name()),
-		zap.String("from", r.RemoteAddr), zap.Any("outcomes", a.Counts))
+		zap.String("from", r.RemoteAddr), zap.Any("outcomes", a.Counts),
+		zap.Strings("endpoints", ids[:min(len(ids), logged)]), zap.Bool("note", o.Note != ""))
 	return a, nil
 }
 
@@ -123,11 +129,13 @@ func (o *order) read(body io.Reader, all bool) error {
 			return trouble(http.StatusBadRequest, "the body goes on after its object: send one")
 		}
 	}
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
 		return err
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return trouble(http.StatusBadRequest, "the body is not what is asked for: "+bodyWords(err))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return trouble(http.StatusRequestTimeout, "the body did not come in time: send the whole request within 15 s")
+	case err != nil && !errors.Is(err, io.EOF):
+		return trouble(http.StatusBadRequest, bodyWords(err))
 	}
 	return o.validate(all)
 }
@@ -167,12 +175,31 @@ func bodyWords(err error) string {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
 	switch {
+	case errors.As(err, &kind) && kind.Field == "":
+		return "the body is a JSON object"
 	case errors.As(err, &kind):
-		return kind.Field + " is no " + kind.Type.String()
+		return kind.Field + " is " + fieldWords(kind.Field)
 	case errors.As(err, &syntax):
-		return fmt.Sprintf("no JSON at byte %d", syntax.Offset)
+		return fmt.Sprintf("the body is no JSON at byte %d", syntax.Offset)
 	case strings.HasPrefix(err.Error(), "json: unknown field"):
-		return "an unknown field; known are endpoints, filters, all, priority, note, for"
+		return "the body has an unknown field; known are endpoints, filters, all, priority, note, for"
 	}
-	return "send JSON, with for as a duration such as 2h"
+	return "the body is not what is asked for: send JSON, with for as a duration such as 2h"
+}
+
+// fieldWords says what a field holds; filters.states and the like are lists as endpoints is.
+func fieldWords(field string) string {
+	switch field {
+	case "filters":
+		return "an object with states, hosts, sources, reasons"
+	case "all":
+		return "true or false"
+	case "priority":
+		return fmt.Sprintf("a whole number from 0 to %d", store.MaxPriority)
+	case "note":
+		return "a text"
+	case "for":
+		return "a duration such as 2h"
+	}
+	return "a list of texts"
 }

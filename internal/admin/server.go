@@ -30,6 +30,8 @@ type Options struct {
 	Lists   *Lists
 	Words   func(error) string // what is wrong with Redis, in a sentence; empty: something else is
 	Log     *zap.Logger        // nil: none
+
+	within time.Duration // for a request, header and body; 0: requestTime
 }
 
 // Access is who may ask.
@@ -45,7 +47,7 @@ type Daemon interface {
 }
 
 const (
-	headerBytes  = 16 << 10
+	headerBytes  = 64 << 10 // with a cursor, which is the longest of it
 	bodyBytes    = 1 << 20
 	drained      = 8 << 20          // of a body that is too large
 	headerTime   = 5 * time.Second  // for the whole header
@@ -84,6 +86,9 @@ func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
+	if o.within == 0 {
+		o.within = requestTime
+	}
 	if o.Beyond && (o.Access.Token == "" || o.Access.Certificate == nil) {
 		return nil, errors.New("admin.listen: " + o.Listen + " can be reached from other machines: set admin.token_file and admin.tls, or listen on 127.0.0.1:PORT or unix:/PATH")
 	}
@@ -120,7 +125,7 @@ func (s *Server) Run(ctx context.Context) {
 	h1 := new(http.Protocols)
 	h1.SetHTTP1(true)
 	server := &http.Server{Handler: s.handler(), Protocols: h1, MaxHeaderBytes: headerBytes - 4096, // net/http adds 4 KiB, and what was read ahead on a connection in use
-		ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
+		ReadHeaderTimeout: headerTime, ReadTimeout: s.within, WriteTimeout: answerTime, IdleTimeout: idleTime,
 		BaseContext: func(net.Listener) context.Context { return serving },
 		ErrorLog:    zap.NewStdLog(s.Log.WithOptions(zap.IncreaseLevel(zap.ErrorLevel)))}
 	ended := make(chan struct{})

@@ -33,13 +33,14 @@ type event struct {
 	Detail   string `json:"detail"`
 	PauseMs  int64  `json:"pause_ms"`
 	AtMs     int64  `json:"at_ms"` // pool time
+	Probe    string `json:"probe"` // the one that made it, as logs name it; empty: none did
 }
 
 func eventOf(check string, e store.Event) event {
 	f := e.Fields
 	number := func(name string) int64 { n, _ := strconv.ParseInt(f[name], 10, 64); return n }
 	return event{e.ID, check, f["endpoint"], f["from"], f["to"], f["by"], f["stage"], f["reason"], f["blame"], f["detail"],
-		number("pause_ms"), number("at_ms")}
+		number("pause_ms"), number("at_ms"), f["probe"]}
 }
 
 // streamID is what Redis calls an entry; 19 digits fit into what it counts with.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"proxyward/internal/testenv"
+	"proxyward/store"
+	"proxyward/store/record"
 )
 
 // message is one server-sent event; comments are left out.
@@ -185,4 +187,38 @@ func TestStreamsEndWithTheServer(t *testing.T) {
 	case <-time.After(stopPatience):
 		t.Error("it goes on")
 	}
+}
+
+// Whoever reads events finds the probe by the word that the log has for it.
+func TestEventsNameTheirProbe(t *testing.T) {
+	testenv.EachRedis(t, func(t *testing.T, redis string) {
+		d := serveOn(t, redis)
+		id := d.enroll(1)[0]
+		first, err := d.pool.Latest(t.Context(), "", 1)
+		if err != nil || len(first) != 1 {
+			t.Fatal(first, err)
+		}
+		g, err := d.pool.Claim(t.Context(), store.Claim{Daemon: "d", Slots: 1, Lease: time.Minute, PerTick: 1, MaxTick: 1,
+			Window: time.Minute, Rate: 100, Alive: time.Minute})
+		if err != nil || len(g.Leases) != 1 || g.Leases[0].Probe() == "" {
+			t.Fatal(g, err)
+		}
+		l, to := g.Leases[0], record.Cooling
+		after := l.Record.Clone()
+		after.State = to
+		codes, err := d.pool.Commit(t.Context(), store.Terms{Lease: time.Minute}, []store.Change{{ID: l.ID, Token: l.Token, Old: l.Raw,
+			Transition: record.Transition{From: l.Record.State, To: to, Next: after, DueMs: g.Now + 1000, DelayMs: 60_000,
+				Event: &record.Step{From: l.Record.State, To: to, By: record.ByProbe, Stage: "connect", Reason: "refused"}}}})
+		if err != nil || codes[0] != store.Applied {
+			t.Fatal(codes, err)
+		}
+		probe := l.Probe()
+		past := get[struct{ Events []event }](d, "/api/v1/checks/c/events?limit=2").Events
+		if len(past) != 2 || past[0].Endpoint != id || past[0].By != "probe" || past[0].Probe != probe || past[1].Probe != "" {
+			t.Errorf("%+v, want one by probe %s, and one by none", past, probe)
+		}
+		if _, e := next(d, listenTo(d, "/api/v1/events", first[0].ID)); e != past[0] {
+			t.Errorf("the stream tells %+v", e)
+		}
+	})
 }
