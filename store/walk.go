@@ -36,13 +36,13 @@ func (at Place) Back(taken Entry, rest []Entry) Place {
 	return back
 }
 
-// Walk reads about n endpoints at a place, 16 to 200, in the order of their ids, and says
+// Walk reads about n endpoints at a place, 1 to 200, in the order of their ids, and says
 // where the next ones are. A record that cannot be decoded is an error in bad. Endpoints that
 // come or go meanwhile may be missed, and one may be read twice.
 func (p *Pool) Walk(ctx context.Context, at Place, n int) (entries []Entry, bad []error, next Place, err error) {
 	ids, next := at.Rest, Place{Scan: at.Scan, Over: at.Over}
 	if len(ids) == 0 {
-		if ids, next, err = p.step(ctx, at, min(max(n, 16), batch)); err != nil {
+		if ids, next, err = p.step(ctx, at, min(max(n, 1), batch)); err != nil {
 			return nil, nil, at, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"proxyward/checks/endpoint"
 	"proxyward/internal/operate"
 	"proxyward/internal/testenv"
 	"proxyward/scheduler"
@@ -59,6 +60,38 @@ func TestAWalkMeetsEveryEndpointOnce(t *testing.T) {
 			if ids, _ := walk(d, query, 1000); len(ids) != n {
 				t.Errorf("%s: %d, want %d", query, len(ids), n)
 			}
+		}
+	})
+}
+
+// A cursor fits into a request, however long the ids are and however few are asked for.
+func TestAWalkOfLongIDs(t *testing.T) {
+	testenv.EachRedis(t, func(t *testing.T, redis string) {
+		d := serveOn(t, redis)
+		list := make([]endpoint.Endpoint, 400)
+		var want []string
+		for i := range list {
+			var err error
+			if list[i], err = endpoint.Parse(fmt.Sprintf("http://%s%04d@10.0.0.1:80", strings.Repeat("u", 680), i)); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, list[i].ID())
+		}
+		if _, err := scheduler.Enroll(t.Context(), d.pool, "file:/p.txt", record.BySource, list, 0); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(want)
+		for _, limit := range []int{1, 3, 100} {
+			ids, _ := walk(d, "", limit)
+			if slices.Sort(ids); !slices.Equal(slices.Compact(ids), want) {
+				t.Errorf("limit %d: %d endpoints, want %d", limit, len(ids), len(want))
+			}
+		}
+		if _, _, err := operate.Disable(t.Context(), d.pool, want[7:9], "n", 0); err != nil {
+			t.Fatal(err)
+		}
+		if ids, pages := walk(d, "&state=disabled", 1); len(ids) != 2 || pages > 10 {
+			t.Errorf("%d disabled on %d pages, want 2", len(ids), pages)
 		}
 	})
 }

@@ -64,6 +64,7 @@ type Page struct {
 const (
 	pageWork = 20_000          // endpoints read for one page at most
 	pageTime = 2 * time.Second // and for so long
+	longStep = 8               // a step in which nothing matches makes the next one twice as long, so often
 )
 
 // List reads the page at a cursor, empty for the first, with at most limit endpoints.
@@ -76,15 +77,19 @@ func List(ctx context.Context, p *store.Pool, f *Filters, cursor string, limit i
 	if err != nil {
 		return page, err
 	}
-	began := time.Now()
+	began, idle := time.Now(), 0
 	for !at.Done() && len(page.Endpoints) < limit && page.Examined < pageWork && time.Since(began) < pageTime {
-		entries, bad, next, err := p.Walk(ctx, at, limit-len(page.Endpoints))
+		entries, bad, next, err := p.Walk(ctx, at, (limit-len(page.Endpoints))<<idle)
 		if err != nil {
 			return page, err
 		}
 		page.Unreadable += len(bad)
 		page.Examined += len(entries)
+		before := len(page.Endpoints)
 		at = page.fill(entries, f, limit, next)
+		if idle = min(idle+1, longStep); len(page.Endpoints) > before {
+			idle = 0
+		}
 	}
 	if page.NowMs, err = p.Time(ctx); !at.Done() {
 		page.Next = cursorOf(at)
@@ -92,23 +97,24 @@ func List(ctx context.Context, p *store.Pool, f *Filters, cursor string, limit i
 	return page, err
 }
 
-// tooMany is how many ids a cursor holds at most; where Redis gives more at once than was
-// asked for, as it may while it resizes its table, the page grows instead.
-const tooMany = 64
+// cursorBytes is how long a cursor may be, so that it fits into the header of a request. Where
+// Redis gives more at once than was asked for, as it may while it resizes its table, and the
+// ids are long, the page grows instead.
+const cursorBytes = 48 << 10
 
 // fill takes what matches, and says where to go on: where the page is full before the
-// entries are at an end, behind the last one taken.
+// entries are at an end, behind the last one taken. What does not match is not read again.
 func (p *Page) fill(entries []store.Entry, f *Filters, limit int, next store.Place) store.Place {
+	entries = slices.DeleteFunc(entries, func(e store.Entry) bool {
+		return !e.Known() || e.Record.State == "" || !f.Match(e)
+	})
 	for i, e := range entries {
-		if !e.Known() || e.Record.State == "" || !f.Match(e) {
-			continue
-		}
 		p.Endpoints = append(p.Endpoints, EndpointOf(e))
 		rest := entries[i+1:]
 		if len(p.Endpoints) < limit || len(rest) == 0 {
 			continue
 		}
-		if back := next.Back(e, rest); len(back.Rest) <= tooMany {
+		if back := next.Back(e, rest); len(cursorOf(back)) <= cursorBytes {
 			return back
 		}
 	}
