@@ -129,29 +129,41 @@ func TestBadQuestionsAreToldSo(t *testing.T) {
 		status int
 		part   string
 	}{
-		"/api/v1/checks/c/endpoints?limit=0":                    {400, "bad limit: use 1 to 1000"},
-		"/api/v1/checks/c/endpoints?limit=1001":                 {400, "bad limit"},
-		"/api/v1/checks/c/endpoints?limit=x":                    {400, "bad limit"},
-		"/api/v1/checks/c/endpoints?cursor=zz":                  {400, "bad cursor"},
-		"/api/v1/checks/c/endpoints?cursor=!":                   {400, "bad cursor"},
-		"/api/v1/checks/c/endpoints?state=dead":                 {400, "no state"},
-		"/api/v1/checks/c/endpoints?host=%5B":                   {400, "a bracket is open"},
-		"/api/v1/checks/other/endpoints":                        {404, "no such check: there are c"},
-		"/api/v1/checks/%2e%2e/endpoints":                       {404, "no such"},
-		"/api/v1/checks/c/explain":                              {400, "name the endpoint"},
-		"/api/v1/checks/c/explain?endpoint=%20":                 {400, "is no endpoint"},
-		"/api/v1/checks/c/explain?endpoint=http://1:2:3":        {400, "is no endpoint"},
-		"/api/v1/checks/c/explain?endpoint=10.9.9.9:80":         {404, "no endpoint at 10.9.9.9:80"},
-		"/api/v1/checks/c/explain?endpoint=http://a:1":          {404, "no list names it"},
-		"/api/v1/checks/c/events?before=x":                      {400, "bad before"},
-		"/api/v1/checks/c/events?before=18446744073709551616-0": {400, "bad before"},
-		"/api/v1/events?after=x":                                {400, "bad Last-Event-ID"},
-		"/api/v1/events?check=other":                            {404, "no such check"},
-		"/api/v2":                                               {404, "openapi.json"},
-		"/":                                                     {404, "no such path"},
+		"/api/v1/checks/c/endpoints?limit=0":                       {400, "bad limit: use 1 to 1000"},
+		"/api/v1/checks/c/endpoints?limit=1001":                    {400, "bad limit"},
+		"/api/v1/checks/c/endpoints?limit=x":                       {400, "bad limit"},
+		"/api/v1/checks/c/endpoints?cursor=zz":                     {400, "bad cursor"},
+		"/api/v1/checks/c/endpoints?cursor=!":                      {400, "bad cursor"},
+		"/api/v1/checks/c/endpoints?state=dead":                    {400, "no state"},
+		"/api/v1/checks/c/endpoints?host=%5B":                      {400, "a bracket is open"},
+		"/api/v1/checks/other/endpoints":                           {404, "no such check: there are c"},
+		"/api/v1/checks/%2e%2e/endpoints":                          {404, "no such"},
+		"/api/v1/checks/c/explain":                                 {400, "name the endpoint"},
+		"/api/v1/checks/c/explain?endpoint=%20":                    {400, "is no endpoint"},
+		"/api/v1/checks/c/explain?endpoint=http://1:2:3":           {400, "is no endpoint"},
+		"/api/v1/checks/c/explain?endpoint=10.9.9.9:80":            {404, "no endpoint at 10.9.9.9:80"},
+		"/api/v1/checks/c/explain?endpoint=http://a:1":             {404, "no list names it"},
+		"/api/v1/checks/c/events?before=x":                         {400, "bad before"},
+		"/api/v1/checks/c/events?before=18446744073709551616-0":    {400, "bad before"},
+		"/api/v1/events?after=x":                                   {400, "bad Last-Event-ID"},
+		"/api/v1/events?check=other":                               {404, "no such check"},
+		"/api/v1/checks/c/events?after=1-0":                        {400, "unknown parameter: after; known are limit, before"},
+		"/api/v1/checks/c/events?limit=1&limit=2":                  {400, "limit is given twice"},
+		"/api/v1/checks/c/events?before=1-0&before=2-0":            {400, "before is given twice"},
+		"/api/v1/checks/c/endpoints?states=cooling":                {400, "unknown parameter: states; known are state, source, host, reason, limit, cursor"},
+		"/api/v1/checks/c/endpoints?state=cooling&cursor=&cursor=": {400, "cursor is given twice"},
+		"/api/v1/checks/c/endpoints?http://a:canarypassword@b":     {400, "one whose name is no word; known"},
+		"/api/v1/checks/c/endpoints?host=%zz":                      {400, "the query cannot be read"},
+		"/api/v1/checks/c/endpoints?host=a;state=cooling":          {400, "the query cannot be read"},
+		"/api/v1/status?check=c":                                   {400, "unknown parameter: check; this path takes none"},
+		"/api/v1/events?check=c&check=c":                           {400, "check is given twice"},
+		"/api/v2":                                                  {404, "openapi.json"},
+		"/":                                                        {404, "no such path"},
 	} {
 		d.is(path, d.ask("GET", path, ""), c.status, c.part)
 	}
+	d.is("an order with a query", d.ask("POST", "/api/v1/checks/c/recheck?all=true", `{"all": true}`), 400, "unknown parameter: all")
+	d.is("metrics with a query", d.ask("GET", "/metrics?a=b", ""), 200, "a_metric")
 	r := d.ask("DELETE", "/api/v1/checks/c", "", "Content-Type", "application/json")
 	if d.is("another method", r, 405, "takes GET, HEAD"); r.Header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("Allow: %q", r.Header.Get("Allow"))

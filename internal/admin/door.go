@@ -136,6 +136,10 @@ func (f *refusals) tell(log *zap.Logger, r *http.Request) {
 // bounded runs a route while there is room. What says whether the daemon is well always has some.
 func (s *Server) bounded(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if err := r.query(req); err != nil {
+			s.fail(w, err)
+			return
+		}
 		room := s.slots
 		switch {
 		case open[r.path]:

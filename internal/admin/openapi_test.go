@@ -52,12 +52,23 @@ func TestEveryRouteIsDescribedAndEveryPathIsRouted(t *testing.T) {
 	d := serve(t)
 	doc := description(t, d.ask("GET", "/api/v1/openapi.json", "").body)
 	var routed, told []string
+	known := map[string]string{}
 	for _, r := range d.routes() {
 		routed = append(routed, r.method+" "+r.path)
+		known[r.method+" "+r.path] = strings.ReplaceAll(strings.Join(r.asks, " "), several, "")
 	}
 	for path, operations := range doc.Paths {
 		for method, o := range operations {
 			told = append(told, strings.ToUpper(method)+" "+path)
+			var asks []string
+			for _, p := range o.Parameters {
+				if p.In == "query" {
+					asks = append(asks, p.Name)
+				}
+			}
+			if takes := known[strings.ToUpper(method)+" "+path]; takes != strings.Join(asks, " ") {
+				t.Errorf("%s %s takes %s, but %q are described", method, path, takes, asks)
+			}
 			inPath := strings.Contains(path, "{check}")
 			if o.Summary == "" || inPath != (len(o.Parameters) > 0 && o.Parameters[0].Name == "check" && o.Parameters[0].In == "path") {
 				t.Errorf("%s %s: summary %q, parameters %v", method, path, o.Summary, o.Parameters)

@@ -12,37 +12,38 @@ import (
 type route struct {
 	method, path string
 	serve        http.HandlerFunc
-	stream       bool // it goes on until somebody leaves
+	stream       bool     // it goes on until somebody leaves
+	asks         []string // its query's parameters; one that ends in … may come several times
 }
 
 // routes are all there are.
 func (s *Server) routes() []route {
 	all := []route{
-		{"GET", "/healthz", s.healthz, false},
-		{"GET", "/readyz", s.readyz, false},
-		{"GET", "/metrics", s.Metrics.ServeHTTP, false},
-		{"GET", "/api/v1/openapi.json", s.openapi, false},
-		{"GET", "/api/v1/status", s.read(s.status), false},
-		{"GET", "/api/v1/checks", s.read(s.checks), false},
-		{"GET", "/api/v1/checks/{check}", s.read(s.check), false},
-		{"GET", "/api/v1/checks/{check}/endpoints", s.read(s.endpoints), false},
-		{"GET", "/api/v1/checks/{check}/explain", s.read(s.explain), false},
-		{"GET", "/api/v1/checks/{check}/guard", s.read(s.guard), false},
-		{"GET", "/api/v1/checks/{check}/sources", s.read(s.sources), false},
-		{"GET", "/api/v1/checks/{check}/events", s.read(s.history), false},
-		{"GET", "/api/v1/events", s.events, true},
-		{"POST", "/api/v1/checks/{check}/recheck", s.order(recheck), false},
-		{"POST", "/api/v1/checks/{check}/disable", s.order(disable), false},
-		{"POST", "/api/v1/checks/{check}/enable", s.order(enable), false},
-		{"POST", "/api/v1/checks/{check}/forget", s.order(forget), false},
+		{"GET", "/healthz", s.healthz, false, nil},
+		{"GET", "/readyz", s.readyz, false, nil},
+		{"GET", "/metrics", s.Metrics.ServeHTTP, false, nil},
+		{"GET", "/api/v1/openapi.json", s.openapi, false, nil},
+		{"GET", "/api/v1/status", s.read(s.status), false, nil},
+		{"GET", "/api/v1/checks", s.read(s.checks), false, nil},
+		{"GET", "/api/v1/checks/{check}", s.read(s.check), false, nil},
+		{"GET", "/api/v1/checks/{check}/endpoints", s.read(s.endpoints), false, []string{"state…", "source…", "host…", "reason…", "limit", "cursor"}},
+		{"GET", "/api/v1/checks/{check}/explain", s.read(s.explain), false, []string{"endpoint"}},
+		{"GET", "/api/v1/checks/{check}/guard", s.read(s.guard), false, nil},
+		{"GET", "/api/v1/checks/{check}/sources", s.read(s.sources), false, nil},
+		{"GET", "/api/v1/checks/{check}/events", s.read(s.history), false, []string{"limit", "before"}},
+		{"GET", "/api/v1/events", s.events, true, []string{"check", "after"}},
+		{"POST", "/api/v1/checks/{check}/recheck", s.order(recheck), false, nil},
+		{"POST", "/api/v1/checks/{check}/disable", s.order(disable), false, nil},
+		{"POST", "/api/v1/checks/{check}/enable", s.order(enable), false, nil},
+		{"POST", "/api/v1/checks/{check}/forget", s.order(forget), false, nil},
 	}
 	if s.Pprof {
 		all = append(all,
-			route{"GET", "/debug/pprof/", pprof.Index, false},
-			route{"GET", "/debug/pprof/cmdline", pprof.Cmdline, false},
-			route{"GET", "/debug/pprof/profile", slow(pprof.Profile), false},
-			route{"GET", "/debug/pprof/symbol", pprof.Symbol, false},
-			route{"GET", "/debug/pprof/trace", slow(pprof.Trace), false})
+			route{"GET", "/debug/pprof/", pprof.Index, false, nil},
+			route{"GET", "/debug/pprof/cmdline", pprof.Cmdline, false, nil},
+			route{"GET", "/debug/pprof/profile", slow(pprof.Profile), false, nil},
+			route{"GET", "/debug/pprof/symbol", pprof.Symbol, false, nil},
+			route{"GET", "/debug/pprof/trace", slow(pprof.Trace), false, nil})
 	}
 	return all
 }
