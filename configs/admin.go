@@ -19,6 +19,9 @@ type Admin struct {
 	env Env
 }
 
+// longestSocket is what fits into sun_path of a unix socket's address, with its final NUL (unix(7)).
+const longestSocket = 107
+
 // tokenLeast is how many bytes a token has at least: 16 random ones nobody guesses.
 const tokenLeast = 16
 
@@ -30,6 +33,8 @@ func (d *decoder) admin(a *adminFile) Admin {
 	switch {
 	case isUnix && !strings.HasPrefix(path, "/"):
 		d.wrong(listen, "not a socket: write unix: and an absolute path")
+	case len(path) > longestSocket && isUnix:
+		d.wrong(listen, "the socket's path has %d bytes, and %d are allowed: choose a shorter one", len(path), longestSocket)
 	case !isUnix && out.Listen != "" && !hostPort(out.Listen, 0):
 		d.wrong(listen, `not an address: write host:port, unix:/PATH, or "" for none`)
 	case out.Beyond() && (out.TokenFile == "" || out.CertFile == ""):

@@ -95,7 +95,20 @@ func TestTenThousandReloads(t *testing.T) {
 	}
 	everybody := func() bool { return eligible("steady") == endpoints && eligible("changing") == endpoints }
 	testenv.Eventually(t, 30*time.Second, "all eligible", everybody)
-	before, began, probed := runtime.NumGoroutine(), time.Now(), len(farm.Hits())
+	files := func() int {
+		open, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(open)
+	}
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, began, probed, filesBefore, heapBefore := runtime.NumGoroutine(), time.Now(), len(farm.Hits()), files(), heap()
 	var wanted, refused int64
 	var silent time.Duration
 	for n := range hangups {
@@ -125,6 +138,10 @@ func TestTenThousandReloads(t *testing.T) {
 	took := time.Since(began)
 	testenv.Eventually(t, 30*time.Second, "all still eligible", everybody)
 	testenv.Eventually(t, 10*time.Second, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before+5 })
+	testenv.Eventually(t, 10*time.Second, "as many files as before", func() bool { return files() <= filesBefore+10 })
+	if grown := heap() - heapBefore; grown > 30<<20 {
+		t.Errorf("the heap has grown by %d bytes", grown)
+	}
 	if silent > 3*time.Second {
 		t.Errorf("the steady check had no tick for %v", silent)
 	}
