@@ -55,6 +55,7 @@ var may = map[string]string{
 	"internal/testenv":  "checks/endpoint",
 	"internal/e2e":      "",
 	"internal/house":    "",
+	"examples/go":       "examples/go",
 	"configs":           "scheduler checks",
 	"scheduler":         "scheduler/policy scheduler/guard scheduler/suspect prober store checks internal/sources",
 	"scheduler/policy":  "store/record checks/verdict",

@@ -1,0 +1,10 @@
+// Package worker is a worker of a proxyward pool: an http.RoundTripper that takes a proxy from
+// Redis for each request. Copy it, and the scripts in store/lua, into your own module.
+//
+//	scripts := os.DirFS("lua") // or an embed.FS
+//	pool, err := worker.New(redis.NewClient(options), scripts, worker.Config{Check: "catalogue"})
+//	client := &http.Client{Transport: worker.NewTransport(pool), Timeout: 15 * time.Second}
+//
+// A proxy that fails is reported, by its id. The URL with its password goes to net/http and
+// nowhere else.
+package worker
