@@ -16,12 +16,12 @@ script() {
   text=$(cat "$PROXYWARD_LUA/$1.lua") || return
   sha=$(printf %s "$text" | sha1sum | cut -d ' ' -f 1)
   shift
-  if reply=$(redis-cli -e -u "$REDIS_URL" --raw EVALSHA "$sha" "$@" 2>&1); then
+  if reply=$(redis-cli --no-auth-warning -e -u "$REDIS_URL" --raw EVALSHA "$sha" "$@" 2>&1); then
     printf '%s\n' "$reply"
     return
   fi
   case $reply in
-    *NOSCRIPT*) redis-cli -e -u "$REDIS_URL" --raw EVAL "$text" "$@" ;;
+    *NOSCRIPT*) redis-cli --no-auth-warning -e -u "$REDIS_URL" --raw EVAL "$text" "$@" ;;
     *) printf '%s\n' "$reply" >&2 && return 1 ;;
   esac
 }
@@ -63,27 +63,27 @@ finish() {
 }
 
 # fetch URL FILE [CURL OPTION...]: one request through a proxy of the pool; prints the status. The proxy's URL
-# goes to curl by its standard input. Status 3: the pool is empty; else curl's own.
+# goes to curl by its standard input. Status 3: the pool is empty, 4: Redis does not answer so; else curl's own.
 fetch() {
-  lease || return 3
+  lease || return $(($? + 2))
   page=$1 file=$2
   shift 2
   said=$(printf 'proxy = "%s"\n' "$url" | curl -q --config - --noproxy '' --silent --connect-timeout 5 --max-time 20 \
-    --output "$file" --write-out '%{http_code} %{http_connect}' "$@" "$page")
+    --output "$file" --write-out '%{http_code} %{time_connect} %{http_connect}' "$@" "$page")
   failed=$?
   case $failed,$said in
-    *\ 407 | *,407*) finish proxy_auth auth_rejected ;;
+    *\ 407 | *,407\ *) finish proxy_auth auth_rejected ;;
     0,*) finish ;;
     5,*) finish resolve name_not_found ;;
     7,*) finish connect refused ;;
-    28,000\ 000) finish connect timeout ;;
+    28,*\ 0?000000\ *) finish connect timeout ;;
     28,*) finish headers timeout ;;
     35,* | 60,*) finish target_tls tls_alert ;;
     56,* | 97,*) finish tunnel upstream_error ;;
     18,* | 52,*) finish headers eof ;;
     *) finish ;; # not the proxy's fault
   esac
-  [ "$failed" != 0 ] || printf '%s\n' "${said% *}"
+  [ "$failed" != 0 ] || printf '%s\n' "${said%% *}"
   return "$failed"
 }
 
@@ -95,6 +95,7 @@ if [ "${0##*/}" = worker.sh ]; then
     case $? in
       0) ;;
       3) echo "no proxy was free for $WAIT s" >&2 && exit 1 ;;
+      4) exit 1 ;; # said already
       *) bad=1 ;;
     esac
     n=$((n - 1))
