@@ -28,9 +28,9 @@ checks:
     request: {url: "http://target.example/catalogue", timeout: 3s}
     expect: {status: [200], body_contains: ["the catalogue"]}
     endpoints: [{file: "LIST"}]
-    recheck: 500ms
+    recheck: 1s
     trickle: {per_tick: 20}
-    cooldown: {base: 500ms, factor: 1, jitter: 0}
+    cooldown: {base: 1s, factor: 1, jitter: 0}
 `
 
 // 16 workers, four of each language, make 100,000 allocations while 8 of 40 endpoints are

@@ -44,11 +44,12 @@ func packages(t *testing.T) (list []pkg) {
 // may says what of ours each part of the house imports: one way through it.
 var may = map[string]string{
 	"":                  "internal/cli",
-	"internal/cli":      "internal/cli internal/admin internal/metrics internal/operate internal/demo internal/embedded internal/sources configs scheduler prober store checks",
+	"internal/cli":      "internal/cli internal/admin internal/metrics internal/operate internal/witness internal/demo internal/embedded internal/sources configs scheduler prober store checks",
 	"internal/admin":    "internal/operate internal/sources scheduler store",
 	"internal/metrics":  "scheduler store checks/verdict",
 	"internal/operate":  "internal/cli/tell internal/sources scheduler store checks/endpoint",
 	"internal/demo":     "internal/embedded internal/zoo internal/cli/screen internal/cli/tell configs scheduler prober store checks",
+	"internal/witness":  "scheduler/suspect store",
 	"internal/embedded": "",
 	"internal/sources":  "checks/endpoint",
 	"internal/zoo":      "",
