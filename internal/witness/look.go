@@ -1,7 +1,9 @@
 package witness
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -47,7 +49,7 @@ func Watch(ctx context.Context, p *store.Pool, o Options) (Verdict, error) {
 		}
 	}
 	for tick := time.NewTicker(every); over.Err() == nil; {
-		if err := w.look(over); err != nil && over.Err() == nil {
+		if err := w.look(ctx); err != nil {
 			return Verdict{}, err
 		}
 		select {
@@ -55,7 +57,10 @@ func Watch(ctx context.Context, p *store.Pool, o Options) (Verdict, error) {
 			tick.Stop()
 		case <-tick.C:
 		case err := <-ended:
-			return Verdict{}, fmt.Errorf("the watch ended early: %w", err)
+			if over.Err() == nil {
+				return Verdict{}, cmp.Or(err, errors.New("monitor: Redis ended it"))
+			}
+			ended <- err
 		}
 	}
 	if ctx.Err() != nil {
