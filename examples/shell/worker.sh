@@ -5,10 +5,10 @@
 #
 # Settings: REDIS_URL (without a password: that is REDISCLI_AUTH, which no list of processes shows), CHECK,
 # PROXYWARD_LUA (the directory of the scripts; else lua/ where you are), WAIT and JOB_LIMIT in whole seconds, JOB_CAP.
-# With JOB_LIMIT live jobs are counted, for checks with `jobs: true`.
+# For a Cluster: REDIS_CLI="redis-cli -c". With JOB_LIMIT live jobs are counted, for checks with `jobs: true`.
 
 : "${REDIS_URL:=redis://127.0.0.1:6379/0}" "${CHECK:=default}" "${PREFIX:=proxyward}" "${PROXYWARD_LUA:=lua}"
-: "${WAIT:=30}" "${JOB_LIMIT:=}" "${JOB_CAP:=0}" "${WORKER:=$(uname -n)-$$}"
+: "${REDIS_CLI:=redis-cli}" "${WAIT:=30}" "${JOB_LIMIT:=}" "${JOB_CAP:=0}" "${WORKER:=$(uname -n)-$$}"
 key="$PREFIX:{$CHECK}:"
 
 # script NAME NUMBER KEY... ARGV...: by its digest, and with its text where the server does not know it yet.
@@ -16,12 +16,12 @@ script() {
   text=$(cat "$PROXYWARD_LUA/$1.lua") || return
   sha=$(printf %s "$text" | sha1sum | cut -d ' ' -f 1)
   shift
-  if reply=$(redis-cli --no-auth-warning -e -u "$REDIS_URL" --raw EVALSHA "$sha" "$@" 2>&1); then
+  if reply=$($REDIS_CLI --no-auth-warning -e -u "$REDIS_URL" --raw EVALSHA "$sha" "$@" 2>&1); then
     printf '%s\n' "$reply"
     return
   fi
   case $reply in
-    *NOSCRIPT*) redis-cli --no-auth-warning -e -u "$REDIS_URL" --raw EVAL "$text" "$@" ;;
+    *NOSCRIPT*) $REDIS_CLI --no-auth-warning -e -u "$REDIS_URL" --raw EVAL "$text" "$@" ;;
     *) printf '%s\n' "$reply" >&2 && return 1 ;;
   esac
 }
