@@ -83,6 +83,7 @@ type watcher struct {
 	event   string // the last that was read
 	report  string
 	last    map[string]store.Sight // by id, as it was at the last look
+	moved   map[string]bool        // what the last look read of events
 	overdue map[string]bool
 }
 
@@ -118,9 +119,10 @@ func (w *watcher) look(ctx context.Context) error {
 		return err
 	}
 	for i, now := range sights {
-		w.compare(w.last[ids[i]], now, moved[ids[i]])
+		w.compare(w.last[ids[i]], now, moved[ids[i]] || w.moved[ids[i]])
 		w.last[ids[i]] = now
 	}
+	w.moved = moved // some of them after this look
 	for id := range moved {
 		if _, known := w.last[id]; !known && len(w.last) < 2*watched {
 			w.last[id] = store.Sight{}

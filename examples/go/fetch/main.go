@@ -50,7 +50,7 @@ func fetch(page string, count int) error {
 	}
 	transport := worker.NewTransport(pool)
 	defer transport.CloseIdleConnections()
-	browser := &http.Client{Transport: transport, Timeout: 20 * time.Second}
+	browser := &http.Client{Transport: transport, Timeout: cmp.Or(seconds("WAIT"), 30*time.Second) + 20*time.Second}
 	failed := 0
 	for range count {
 		n, status, err := get(browser, page)
