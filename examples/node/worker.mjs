@@ -115,7 +115,7 @@ export class PoolDispatcher extends Dispatcher {
     super()
     this.#pool = pool
     this.#judge = say
-    this.#agentOptions = { proxyTunnel: false, connect: { timeout: 5000 }, headersTimeout: 15000, bodyTimeout: 15000, ...agent }
+    this.#agentOptions = { proxyTunnel: false, proxyTls: { timeout: 5000 }, ...agent }
   }
 
   dispatch (options, handler) {
@@ -131,7 +131,7 @@ export class PoolDispatcher extends Dispatcher {
         const ending = lease.done(failure).finally(() => this.#ending.delete(ending))
         this.#ending.add(ending)
       }
-      this.#agent(lease.url).dispatch({ ...options }, new Watch(handler, this.#judge, done))
+      this.#agent(lease.url).dispatch({ ...options, ...limits(options) }, new Watch(handler, this.#judge, done))
     } catch (error) {
       await lease?.done()
       const tell = handler.onResponseError ? e => handler.onResponseError(null, e) : e => handler.onError(e)
@@ -156,6 +156,9 @@ export class PoolDispatcher extends Dispatcher {
     await Promise.all(this.#ending)
   }
 }
+
+// ProxyAgent hands its own limits on for https only: so each request carries them.
+const limits = ({ headersTimeout, bodyTimeout }) => ({ headersTimeout: headersTimeout ?? 15000, bodyTimeout: bodyTimeout ?? 15000 })
 
 // Sees what becomes of a request.
 class Watch extends DecoratorHandler {

@@ -70,17 +70,17 @@ func TestWorkersOfFourLanguagesShareAPoolThatChanges(t *testing.T) {
 	var workers sync.WaitGroup
 	var made, rounds atomic.Int64
 	for range 4 {
-		workers.Go(func() { made.Add(allocate(t, url, 36_000/4)) })
+		workers.Go(func() { made.Add(allocate(t, url, 37_000/4)) })
 		for _, l := range []struct {
 			kit, n  string
 			command []string
 		}{
 			{"python", "8000", []string{py, "testdata/load/load.py"}},
 			{"node", "7500", []string{js, "testdata/load/load.mjs"}},
-			{"shell", "500", []string{"/bin/sh", "testdata/load/load.sh"}},
+			{"shell", "250", []string{"/bin/sh", "testdata/load/load.sh"}},
 		} {
 			workers.Go(func() {
-				o := runFor(t, 5*time.Minute, []string{"REDIS_URL=" + url, "CHECK=c", "PROXYWARD_LUA=" + whole(t, "../../store/lua"), "KIT=" + whole(t, "../../examples/"+l.kit)},
+				o := runFor(t, 10*time.Minute, []string{"REDIS_URL=" + url, "CHECK=c", "PROXYWARD_LUA=" + whole(t, "../../store/lua"), "KIT=" + whole(t, "../../examples/"+l.kit)},
 					append(l.command, l.n)...)
 				k, err := strconv.ParseInt(strings.TrimSpace(o.out), 10, 64)
 				if err != nil || o.code != 0 {
