@@ -55,7 +55,7 @@ Exit status: 0 yes, 1 the answer is no, 2 the input or the surroundings are wron
 		&cobra.Group{ID: groupTools, Title: "Tools:"},
 	)
 	a.addTo(root, groupRun, a.runCommand(), a.demoCommand(), a.validateCommand(), a.planCommand(), a.probeCommand())
-	a.addTo(root, groupLook, a.statusCommand(), a.endpointsCommand(), a.explainCommand(), a.fsckCommand(), a.doctorCommand())
+	a.addTo(root, groupLook, a.statusCommand(), a.endpointsCommand(), a.explainCommand(), a.fsckCommand(), a.doctorCommand(), a.workerCheckCommand())
 	a.addTo(root, groupAct, a.recheckCommand(), a.disableCommand(), a.enableCommand(), a.forgetCommand(),
 		a.purgeCommand(), a.importCommand(), a.exportCommand(), a.allocateCommand())
 	a.addTo(root, groupTools, a.versionCommand(), a.manCommand(), a.reloadCommand())
