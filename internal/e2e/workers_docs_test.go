@@ -1,3 +1,5 @@
+//go:build workers
+
 package e2e_test
 
 import (
