@@ -141,7 +141,11 @@ func TestAReloadTakesEffectAndLeavesTheRestAlone(t *testing.T) {
 // Reloads without end: the check that stays the same ticks on, the other one loses nobody,
 // and nothing is left behind.
 func TestManyReloadsUnderLoad(t *testing.T) {
-	const n, reloads = 20, 10_000
+	const n = 20
+	reloads := 10_000
+	if testing.Short() || testenv.Race { // .ci/run has it without the race detector too
+		reloads = 1000
+	}
 	r := newReloading(t, n)
 	r.eligible("c", n)
 	before := runtime.NumGoroutine()

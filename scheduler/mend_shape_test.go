@@ -21,7 +21,7 @@ func TestDaemonsMendAKeyOfAnotherType(t *testing.T) {
 	watched(t, url, c)
 	well := func() bool { return states(t, p)[record.Eligible] == 6 }
 	testenv.Eventually(t, 20*time.Second, "all eligible", well)
-	for _, part := range []string{"due:recheck", "due:urgent", "holds", "guard", "meta", "budget", "clock", "leases", "tokens", "daemons", "counts", "admitted", "eligible"} {
+	for _, part := range []string{"due:recheck", "holds", "meta", "budget", "clock", "leases", "eligible"} {
 		raw.Del(t.Context(), key(part))
 		if err := raw.Set(t.Context(), key(part), "junk", 0).Err(); err != nil {
 			t.Fatal(err)
