@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,10 +33,8 @@ func (p *Pool) Reshape(ctx context.Context, mend bool) (found []Violation, err e
 		return found, err
 	}
 	more, err := p.books(ctx, mend)
-	if mend && err == nil {
-		for range len(found) + len(more) {
-			err = errors.Join(err, p.client.HIncrBy(ctx, p.keys.meta(), "repaired:K", 1).Err())
-		}
+	if n := len(found) + len(more); mend && n > 0 && err == nil {
+		err = p.client.HIncrBy(ctx, p.keys.meta(), "repaired:K", int64(n)).Err()
 	}
 	return append(found, more...), err
 }

@@ -66,14 +66,15 @@ func readState(file string, from io.Reader, put func([]store.Saved) error) (head
 		default:
 			ended = true
 		}
-		if put != nil && (ended || len(batch) == restoreBatch) {
+		if !ended && len(batch) < restoreBatch {
+			continue
+		}
+		if put != nil {
 			if err := put(batch); err != nil {
 				return head, n, err
 			}
 		}
-		if ended || len(batch) == restoreBatch {
-			batch = batch[:0]
-		}
+		batch = batch[:0]
 	}
 }
 

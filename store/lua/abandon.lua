@@ -23,5 +23,5 @@ for _, token in ipairs(over) do
   redis.call('ZREM', KEYS[1], token)
   if id then (redis.call('ZSCORE', inflight, id) and count_in or count_out)(id, math.max(jobs_of(id) - 1, 0)) end
 end
-if mended > 0 then redis.call('HINCRBY', KEYS[3], 'repaired:I8', mended) end
+if mended > 0 then raise(KEYS[3], 'repaired:I8', mended) end
 return {int(now), int(#over), int(mended), int(held), whole}

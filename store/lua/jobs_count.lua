@@ -20,7 +20,7 @@ for _, at in ipairs(items) do
   local same, id = as_read(at), ARGV[at]
   if same then
     (redis.call('ZSCORE', KEYS[2], id) and count_in or count_out)(id, number(at + 3))
-    redis.call('HINCRBY', KEYS[3], 'repaired:I8', 1)
+    raise(KEYS[3], 'repaired:I8', 1)
   end
   table.insert(codes, same and 0 or 2)
 end
