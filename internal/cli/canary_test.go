@@ -9,8 +9,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"proxyward/internal/embedded"
+	"proxyward/internal/testenv"
 )
 
 // TestNoOutputHoldsAPassword runs a daemon with debug logs and every command beside it,
@@ -47,8 +49,9 @@ func TestNoOutputHoldsAPassword(t *testing.T) {
 	}
 
 	daemon := start(t, "run", "--list", list, "--target", "http://target.example/", "--redis", redisURL, "--log-level", "debug")
-	for daemon.sees(`"msg":"worked"`); !strings.Contains(oneShot(t, "status", "--redis", redisURL, "--json"), `"candidate":0`); {
-	}
+	testenv.Eventually(t, 20*time.Second, "both are judged", func() bool {
+		return strings.Contains(oneShot(t, "status", "--redis", redisURL, "--json"), `{"candidate":0,"cooling":1,"disabled":0,"eligible":1,`)
+	})
 	for _, args := range [][]string{
 		{"status"}, {"status", "--json"}, {"endpoints"}, {"endpoints", "--json"}, {"explain", good}, {"explain", out, "--json"},
 		{"explain", "http://" + escaped + "@unknown.example:1"}, {"explain", "http://" + escaped + "@bad host:1"}, {"explain", good, "extra " + proxyPassword},

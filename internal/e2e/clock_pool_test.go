@@ -140,10 +140,13 @@ func (x *timed) probing() map[string]string {
 	return all
 }
 
-// killProbing kills a daemon while good ones are being probed, and watches the leases that
-// were live then. wait says how long it took until the last of them was over.
-func (x *timed) killProbing(d *daemon) (wait func() time.Duration) {
+// killProbing kills a daemon while it probes good ones, and watches the leases that were live
+// then. The other daemon stands still meanwhile, lest it holds them all. wait says how long it
+// took until the last of them was over.
+func (x *timed) killProbing(d, other *daemon) (wait func() time.Duration) {
 	x.t.Helper()
+	other.signal(syscall.SIGSTOP)
+	defer other.signal(syscall.SIGCONT)
 	release := x.holdGood()
 	testenv.Eventually(x.t, 10*time.Second, "good ones are being probed", func() bool { return len(x.probing()) >= goodOnes*3/4 })
 	d.kill()

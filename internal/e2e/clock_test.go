@@ -16,7 +16,7 @@ func TestTheClocksOfServerAndDaemonsAreMoved(t *testing.T) {
 	t.Parallel()
 	x := newTimed(t)
 	first, its := x.daemon()
-	_, others := x.daemon()
+	second, others := x.daemon()
 	x.begin()
 	for _, move := range []struct {
 		what  string
@@ -44,7 +44,7 @@ func TestTheClocksOfServerAndDaemonsAreMoved(t *testing.T) {
 	}
 	x.watch.steady(t, 4)
 
-	took := x.killProbing(first)()
+	took := x.killProbing(first, second)()
 	if took > 2*clockLease { // one lease period may have been added by the last correction
 		t.Errorf("the leases of a killed daemon were over after %v", took)
 	}
@@ -62,7 +62,7 @@ func TestAStallOfThreeSecondsAgainAndAgain(t *testing.T) {
 	first, _ := x.daemon()
 	second, _ := x.daemon()
 	x.begin()
-	leases := x.killProbing(second)
+	leases := x.killProbing(second, first)
 	x.daemon()
 	const stall, every = 3 * time.Second, 15 * time.Second
 	for range 2 {
