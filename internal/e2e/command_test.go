@@ -24,7 +24,7 @@ type outcome struct {
 // run executes a program to its end, for half a minute at most.
 func run(t *testing.T, path string, args ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var out, err bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)

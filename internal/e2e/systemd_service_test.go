@@ -181,7 +181,7 @@ func TestAStopUnderLoadLosesNoResult(t *testing.T) {
 	const proxies, slow = 60, 5 * time.Second
 	server, farm, m := testenv.NewServer(t, wardOnly...), testenv.NewFarm(t, proxies), boot(t)
 	m.serve(packages(t).older, server.URL, farm, proxies)
-	m.unit("TimeoutStopSec=2s", "WatchdogSec=2s")
+	m.unit("TimeoutStopSec=4s", "WatchdogSec=4s")
 	m.run("systemctl", "start", "proxyward")
 	m.becomes("StatusText", fmt.Sprintf("c: %d eligible", proxies))
 	farm.Answer(func(w http.ResponseWriter, r *http.Request, proxy string) {
@@ -190,7 +190,7 @@ func TestAStopUnderLoadLosesNoResult(t *testing.T) {
 		}
 	})
 	farm.Reset()
-	testenv.Eventually(t, 20*time.Second, "all proxies are being asked", func() bool { return len(farm.Hits()) >= proxies })
+	testenv.Eventually(t, time.Minute, "all proxies are being asked", func() bool { return len(farm.Hits()) >= proxies })
 	m.run("systemctl", "stop", "proxyward")
 	if result, restarts := m.prop("Result"), m.prop("NRestarts"); result != "success" || restarts != "0" {
 		t.Errorf("the stop: %s, %s restarts", result, restarts)
@@ -200,16 +200,15 @@ func TestAStopUnderLoadLosesNoResult(t *testing.T) {
 	for _, line := range lines(o.out) {
 		e := decode[struct {
 			Endpoint, State string
-			LastProbeMs     int64 `json:"last_probe_ms"`
+			LatencyMs       int64 `json:"latency_ms"` // of the last probe that passed
 		}](t, line)
 		for i := range proxies {
 			if e.Endpoint != farm.ID(i) {
 				continue
 			}
 			seen++
-			asked := farm.HitsAt(farm.Host(i))
-			if last := asked[len(asked)-1].UnixMilli(); e.State != "eligible" || e.LastProbeMs < last-500 {
-				t.Errorf("%s is %s; it was asked at %d, and the last result is of %d", e.Endpoint, e.State, last, e.LastProbeMs)
+			if e.State != "eligible" || e.LatencyMs < slow.Milliseconds() {
+				t.Errorf("%s is %s; its last result is of a probe of %d ms, no slow one", e.Endpoint, e.State, e.LatencyMs)
 			}
 		}
 	}

@@ -113,7 +113,7 @@ func (m *machine) prop(name string) string {
 func (m *machine) becomes(name, text string) {
 	m.t.Helper()
 	got := ""
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		if got = m.prop(name); strings.Contains(got, text) {
 			return
 		}
@@ -132,7 +132,7 @@ func (m *machine) journal(args ...string) string {
 // says waits for words in the journal.
 func (m *machine) says(words string) {
 	m.t.Helper()
-	testenv.Eventually(m.t, 20*time.Second, "the journal says "+words, func() bool { return strings.Contains(m.journal("-o", "cat"), words) })
+	testenv.Eventually(m.t, time.Minute, "the journal says "+words, func() bool { return strings.Contains(m.journal("-o", "cat"), words) })
 }
 
 // package builds
