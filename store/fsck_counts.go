@@ -31,7 +31,7 @@ func (p *Pool) tally(ctx context.Context) (t tally, err error) {
 	for _, l := range record.Lanes {
 		lanes[l] = tx.ZCard(ctx, k.lane(l))
 	}
-	if _, err := tx.Exec(ctx); err != nil {
+	if err := exec(ctx, tx); err != nil {
 		return t, fmt.Errorf("read counts: %w", err)
 	}
 	t = tally{counts: counts.Val(), records: records.Val(), members: members.Val(), leases: leases.Val(),

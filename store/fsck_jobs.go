@@ -28,7 +28,7 @@ func (p *Pool) liveJobs(ctx context.Context) (l liveJobs, err error) {
 	on, jobs, engaged := tx.HMGet(ctx, k.meta(), "jobs"), tx.ZRangeWithScores(ctx, k.jobs(), 0, -1), tx.HGetAll(ctx, k.engaged())
 	below := tx.ZRangeByScoreWithScores(ctx, k.inflight(), &redis.ZRangeBy{Min: "-inf", Max: "(0"})
 	above := tx.ZRangeByScoreWithScores(ctx, k.inflight(), &redis.ZRangeBy{Min: "(0", Max: "+inf"})
-	if _, err := tx.Exec(ctx); err != nil {
+	if err := exec(ctx, tx); err != nil {
 		return l, fmt.Errorf("read jobs: %w", err)
 	}
 	now, err := p.Time(ctx) // after all that it is held against

@@ -41,7 +41,7 @@ func (p *Pool) Guard(ctx context.Context) (GuardView, error) {
 	tx := p.client.TxPipeline()
 	last, eligible := tx.LRange(ctx, p.keys.guard(), 0, -1), tx.ZCard(ctx, p.keys.eligible())
 	meta := tx.HMGet(ctx, p.keys.meta(), "guard_ms", "guard_why", "guard_since", "guard_opened")
-	if _, err := tx.Exec(ctx); err != nil {
+	if err := exec(ctx, tx); err != nil {
 		return GuardView{}, fmt.Errorf("read guard: %w", err)
 	}
 	v := GuardView{GuardState: guardState(meta.Val()), Eligible: eligible.Val()}
@@ -64,7 +64,7 @@ func (p *Pool) members(ctx context.Context, last []Seen) error {
 		scores[i] = tx.ZScore(ctx, p.keys.eligible(), s.ID)
 	}
 	if len(last) > 0 {
-		if _, err := tx.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		if err := exec(ctx, tx); err != nil && !errors.Is(err, redis.Nil) {
 			return fmt.Errorf("read guard: %w", err)
 		}
 	}

@@ -134,7 +134,7 @@ func (p *Pool) DropJobs(ctx context.Context) (dropped bool, err error) {
 		tx := p.client.TxPipeline()
 		tx.HDel(ctx, p.keys.meta(), "jobs", "jobs_whole")
 		tx.Unlink(ctx, p.keys.jobs(), p.keys.inflight(), p.keys.engaged())
-		_, err = tx.Exec(ctx)
+		err = exec(ctx, tx)
 	}
 	if err != nil {
 		return false, fmt.Errorf("drop jobs: %w", err)

@@ -44,7 +44,7 @@ func (p *Pool) See(ctx context.Context, ids []string) ([]Sight, error) {
 		scores = append(scores, tx.ZScore(ctx, p.keys.eligible(), id))
 	}
 	records := tx.HMGet(ctx, p.keys.endpoints(), ids...)
-	if _, err := tx.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+	if err := exec(ctx, tx); err != nil && !errors.Is(err, redis.Nil) {
 		return nil, fmt.Errorf("look at endpoints: %w", err)
 	}
 	all := make([]Sight, len(ids))
