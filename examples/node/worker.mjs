@@ -1,6 +1,7 @@
 // A worker of a proxyward pool: an undici Dispatcher that takes a proxy from Redis for each request.
 //
-// Copy this file, and the directory store/lua beside it as lua/ (or name it by PROXYWARD_LUA).
+// Copy this file, and the directory store/lua beside it as lua/ (or name it by PROXYWARD_LUA), and
+// `npm install ioredis@5 undici@6 socks@2`.
 //
 //   import { Redis } from 'ioredis'
 //   import { fetch } from 'undici'
@@ -12,11 +13,16 @@
 // read. A proxy that fails is reported, by its id: the URL with its password goes to undici and
 // nowhere else. With `jobs` live jobs are counted, for checks with `jobs: true`.
 
+import { lookup } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DecoratorHandler, Dispatcher, ProxyAgent } from 'undici'
+import { fileURLToPath } from 'node:url'
+import { SocksClient } from 'socks'
+import { Agent, DecoratorHandler, Dispatcher, ProxyAgent, buildConnector, util } from 'undici'
+
+if (!DecoratorHandler.prototype.onHeaders) throw new Error('this worker is for undici 6') // later ones call a handler otherwise
 
 // No proxy was free for as long as the worker waits. No request was made.
 export class EmptyPool extends Error {}
@@ -39,7 +45,7 @@ export class Pool {
   // jobs: { limit, cap }: ms after which a job counts as abandoned, live jobs a proxy has at most (0: any number)
   // wait: ms to wait while no proxy is free
   constructor (redis, check, options = {}) {
-    const lua = options.lua ?? process.env.PROXYWARD_LUA ?? join(import.meta.dirname, 'lua')
+    const lua = options.lua ?? process.env.PROXYWARD_LUA ?? join(dirname(fileURLToPath(import.meta.url)), 'lua')
     this.#redis = redis
     this.#options = { wait: 30000, worker: `${hostname()}-${process.pid}`, ...options }
     this.#key = part => `${options.prefix ?? 'proxyward'}:{${check}}:${part}`
@@ -110,7 +116,7 @@ const kept = 100 // proxies to which connections are kept open
 export class PoolDispatcher extends Dispatcher {
   #pool; #agents = new Map(); #agentOptions; #judge; #ending = new Set()
 
-  // agent: options for ProxyAgent
+  // agent: options for ProxyAgent; for SOCKS, of these, requestTls
   constructor (pool, { judge: say = judge, agent } = {}) {
     super()
     this.#pool = pool
@@ -134,13 +140,12 @@ export class PoolDispatcher extends Dispatcher {
       this.#agent(lease.url).dispatch({ ...options, ...limits(options) }, new Watch(handler, this.#judge, done))
     } catch (error) {
       await lease?.done()
-      const tell = handler.onResponseError ? e => handler.onResponseError(null, e) : e => handler.onError(e)
-      tell(error)
+      handler.onError(error)
     }
   }
 
   #agent (url) {
-    const agent = this.#agents.get(url) ?? new ProxyAgent({ uri: url.replace(/^socks5h:/, 'socks5:'), ...this.#agentOptions })
+    const agent = this.#agents.get(url) ?? (/^socks/.test(url) ? socksAgent : httpAgent)(url, this.#agentOptions)
     this.#agents.delete(url)
     this.#agents.set(url, agent)
     if (this.#agents.size > kept) {
@@ -157,6 +162,38 @@ export class PoolDispatcher extends Dispatcher {
   }
 }
 
+const httpAgent = (uri, options) => new ProxyAgent({ uri, ...options })
+
+// socks5h and socks4a have the proxy look the target's name up, socks5 and socks4 this host.
+function socksAgent (url, { requestTls }) {
+  const { protocol, hostname, port, username, password } = new URL(url)
+  const proxy = {
+    host: hostname.replace(/[[\]]/g, ''),
+    port: Number(port),
+    type: Number(protocol[5]),
+    userId: decodeURIComponent(username),
+    password: decodeURIComponent(password)
+  }
+  const here = /^socks[45]:/.test(protocol)
+  const tls = buildConnector({ timeout: 5000, ...requestTls })
+  const connect = async to => {
+    const host = here ? (await lookup(to.hostname, { family: proxy.type === 4 ? 4 : 0 })).address : to.hostname
+    const destination = { host, port: Number(to.port) || (to.protocol === 'https:' ? 443 : 80) }
+    const { socket } = await SocksClient.createConnection({ proxy, command: 'connect', destination, timeout: 5000, set_tcp_nodelay: true })
+    return socket
+  }
+  return new Agent({
+    connect: (to, callback) => {
+      connect(to).then(
+        httpSocket => to.protocol === 'https:' ? tls({ ...to, httpSocket }, callback) : callback(null, httpSocket),
+        error => callback(error.options ? new SocksError(error.message) : error)) // error.options has the password
+    }
+  })
+}
+
+// What went wrong between here and a SOCKS proxy's answer.
+export class SocksError extends Error {}
+
 // ProxyAgent hands its own limits on for https only: so each request carries them.
 const limits = ({ headersTimeout, bodyTimeout }) => ({ headersTimeout: headersTimeout ?? 15000, bodyTimeout: bodyTimeout ?? 15000 })
 
@@ -170,25 +207,26 @@ class Watch extends DecoratorHandler {
     this.#done = done
   }
 
-  onResponseStart (controller, status, headers, message) {
-    if (status >= 200) this.#failure = this.#judge(status, headers)
-    return super.onResponseStart(controller, status, headers, message)
+  onHeaders (status, headers, resume, message) {
+    if (status >= 200) this.#failure = this.#judge(status, util.parseHeaders(headers))
+    return super.onHeaders(status, headers, resume, message)
   }
 
-  onResponseEnd (controller, trailers) {
+  onComplete (trailers) {
     this.#done(this.#failure)
-    return super.onResponseEnd(controller, trailers)
+    return super.onComplete(trailers)
   }
 
-  onResponseError (controller, error) {
+  onError (error) {
     this.#done(this.#failure ?? failureOf(error))
-    return super.onResponseError(controller, error)
+    return super.onError(error)
   }
 }
 
 // What an error of undici means for the proxy; nothing where the proxy is not to blame.
 export function failureOf (error) {
-  const status = /Proxy response \((\d+)\)/.exec(error?.message)?.[1]
+  if (error instanceof SocksError) return socksFailure(error.message)
+  const status = /Proxy .*\((\d+)\)/.exec(error?.message)?.[1]
   if (status) return status === '407' ? ['proxy_auth', 'auth_rejected'] : ['tunnel', 'upstream_error']
   switch (error?.code) {
     case 'ECONNREFUSED': return ['connect', 'refused']
@@ -199,4 +237,12 @@ export function failureOf (error) {
     case 'ECONNRESET': case 'UND_ERR_SOCKET': return ['headers', 'reset']
     case 'UND_ERR_PRX_TLS': return ['proxy_tls', 'cert_untrusted']
   }
+}
+
+function socksFailure (text) {
+  if (/authentication/i.test(text)) return ['proxy_auth', 'auth_rejected']
+  if (/ECONNREFUSED/.test(text)) return ['connect', 'refused']
+  if (/timed out/.test(text)) return ['connect', 'timeout']
+  if (/EHOSTUNREACH|ENETUNREACH/.test(text)) return ['connect', 'unreachable']
+  return ['tunnel', 'upstream_error']
 }
