@@ -1,9 +1,11 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -61,6 +63,12 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
+	switch lease.url.Scheme {
+	case "http", "https", "socks5", "socks5h":
+	default: // net/http would speak HTTP to it
+		lease.Done(nil)
+		return nil, fmt.Errorf("net/http does not speak %s", lease.url.Scheme)
+	}
 	response, err := t.http.RoundTrip(r.WithContext(context.WithValue(r.Context(), proxyKey{}, lease.url)))
 	if err != nil {
 		lease.Done(failureOf(r.Context(), err))
@@ -105,17 +113,20 @@ func (b *body) Close() error {
 
 var errProxyAuth = errors.New("the proxy wants another login")
 
+// stages are those of net/http's operations.
+var stages = map[string]string{"dial": "connect", "proxyconnect": "connect", "socks connect": "tunnel"}
+
 // failureOf says what an error means for the proxy; nil where it is not to blame.
 func failureOf(ctx context.Context, err error) *Failure {
 	var op *net.OpError
 	stage := "headers"
-	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
-		stage = "connect"
+	if errors.As(err, &op) {
+		stage = cmp.Or(stages[op.Op], stage)
 	}
 	switch timeout := net.Error(nil); {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return nil
-	case errors.Is(err, errProxyAuth):
+	case errors.Is(err, errProxyAuth), stage == "tunnel" && strings.Contains(err.Error(), "authentication"):
 		return &Failure{"proxy_auth", "auth_rejected"}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &Failure{stage, "refused"}
@@ -125,8 +136,8 @@ func failureOf(ctx context.Context, err error) *Failure {
 		return &Failure{"target_tls", "cert_untrusted"}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return &Failure{stage, "reset"}
-	case strings.HasPrefix(err.Error(), "socks connect"), stage == "connect":
+	case stage == "connect":
 		return &Failure{"connect", "unreachable"}
 	}
-	return &Failure{"tunnel", "upstream_error"} // what the proxy answered to CONNECT
+	return &Failure{"tunnel", "upstream_error"} // what the proxy answered to CONNECT, or by SOCKS
 }

@@ -128,14 +128,14 @@ def failure_of(error: Optional[BaseException]) -> Failure:
         return "connect", "timeout"
     if names & {"ReadTimeout"}:
         return "headers", "timeout"
-    if names & {"ProxyError"}:
-        if "407" in text:
+    if names & {"ProxyError"} or "SOCKS" in text:
+        if "407" in text or "authentication failed" in text or "Invalid username/password" in text:
             return "proxy_auth", "auth_rejected"
         return ("connect", "refused") if "refused" in text else ("tunnel", "upstream_error")
-    if names & {"SSLError"}:
+    if names & {"SSLError"} or names & {"ConnectError"} and "SSL" in text:
         return "target_tls", "tls_alert"
     if names & {"ConnectError"}:
-        return "connect", "refused"
+        return "connect", "refused" if "refused" in text else "unreachable"
     if names & {"ReadError", "RemoteProtocolError", "ConnectionError", "ChunkedEncodingError"}:
         return "headers", "reset"
     return None
@@ -170,6 +170,7 @@ def session(pool: Pool, timeout=(5, 15)):
 
 def client(pool: Pool, timeout: float = 15):
     """An httpx.Client whose requests go through the pool."""
+    import httpcore
     import httpx
 
     class Body(httpx.SyncByteStream):
@@ -194,6 +195,8 @@ def client(pool: Pool, timeout: float = 15):
         def handle_request(self, request):
             lease = pool.lease()
             try:
+                if request.url.scheme == "https" and lease.url.startswith("https:") and httpcore.__version__ < "1":
+                    raise httpx.UnsupportedProtocol("https pages through https proxies take httpcore 1.0.2 or later")
                 response = self._through(lease.url).handle_request(request)
             except BaseException as e:
                 lease.done(failure_of(e))
@@ -203,7 +206,8 @@ def client(pool: Pool, timeout: float = 15):
                                   stream=Body(response.stream, lease, failure), extensions=response.extensions)
 
         def _through(self, url):
-            way = self._kept.pop(url, None) or httpx.HTTPTransport(proxy=httpx.Proxy(url))
+            proxy = url.replace("socks5h:", "socks5:", 1)  # which sends names to the proxy, too
+            way = self._kept.pop(url, None) or httpx.HTTPTransport(proxy=httpx.Proxy(proxy))
             self._kept[url] = way
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)[1].close()
