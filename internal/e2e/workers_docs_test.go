@@ -1,5 +1,3 @@
-//go:build workers
-
 package e2e_test
 
 import (

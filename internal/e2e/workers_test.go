@@ -1,5 +1,3 @@
-//go:build workers
-
 package e2e_test
 
 import (
@@ -13,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -39,10 +36,10 @@ var kits = []kit{
 		return []string{fetch}
 	}, nil},
 	{"requests", func(t *testing.T) []string {
-		return []string{python(t, "redis", "requests"), "../../examples/python/proxyward_worker.py"}
+		return []string{python(t, "redis", "requests", "socks"), "../../examples/python/proxyward_worker.py"}
 	}, nil},
 	{"httpx", func(t *testing.T) []string {
-		return []string{python(t, "redis", "httpx"), "../../examples/python/proxyward_worker.py"}
+		return []string{python(t, "redis", "httpx", "socksio"), "../../examples/python/proxyward_worker.py"}
 	}, []string{"HTTP=httpx"}},
 	{"node", func(t *testing.T) []string { return []string{node(t), "../../examples/node/fetch.mjs"} }, nil},
 	{"shell", func(t *testing.T) []string {
@@ -52,47 +49,30 @@ var kits = []kit{
 	}, nil},
 }
 
-// python is a Python that has these modules: the system's first, where packages put them.
+// python is the system's Python, which has these modules by packages of the system; whatever
+// else is first on PATH may have others.
 func python(t *testing.T, modules ...string) string {
 	t.Helper()
-	for _, path := range []string{"/usr/bin/python3", "python3"} {
-		if exec.Command(path, "-c", "import "+strings.Join(modules, ",")).Run() == nil {
-			return path
+	path := testenv.Program(t, "/usr/bin/python3")
+	for _, m := range modules {
+		if exec.Command(path, "-c", "import "+m).Run() != nil {
+			testenv.Missing(t, "python3-"+m)
 		}
 	}
-	return testenv.Program(t, "a python3 with "+strings.Join(modules, " and "))
+	return path
 }
 
 // node is node, with the packages that the kit is locked to.
 func node(t *testing.T) string {
 	t.Helper()
 	path := testenv.Program(t, "node")
-	npm := testenv.Program(t, "npm")
-	installed.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer cancel()
-		if _, err := os.Stat("../../examples/node/node_modules/undici"); err == nil {
-			return
+	for _, m := range []string{"ioredis", "socks", "undici"} {
+		if _, err := os.Stat("../../examples/node/node_modules/" + m); err != nil {
+			testenv.Missing(t, m+" (npm ci in examples/node)")
 		}
-		c := exec.CommandContext(ctx, npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-		c.Dir = "../../examples/node"
-		if out, err := c.CombinedOutput(); err != nil {
-			notInstalled = err.Error() + "\n" + string(out)
-		}
-	})
-	if notInstalled != "" {
-		if os.Getenv("PROXYWARD_REQUIRE") != "" {
-			t.Fatalf("npm ci: %s", notInstalled)
-		}
-		t.Skipf("npm ci: %s", notInstalled)
 	}
 	return path
 }
-
-var (
-	installed    sync.Once
-	notInstalled string
-)
 
 const kitYAML = `
 redis: {url: "REDIS", username: proxyward, password: "PASSWORD"}

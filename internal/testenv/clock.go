@@ -31,7 +31,7 @@ type Clock struct {
 func NewClock(t testing.TB) *Clock {
 	t.Helper()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		missing(t, "a clock that a test can move (linux on amd64)")
+		Missing(t, "a clock that a test can move (linux on amd64)")
 	}
 	return &Clock{}
 }

@@ -28,7 +28,7 @@ func Networks(t testing.TB) (a, b *Network) {
 	t.Helper()
 	ip := Program(t, "ip")
 	if os.Getuid() != 0 {
-		missing(t, "a network namespace (it takes root)")
+		Missing(t, "a network namespace (it takes root)")
 	}
 	a, b = newNetwork(t, "10.77.0.1", "left"), newNetwork(t, "10.77.0.2", "right")
 	a.peer, b.peer = b, a

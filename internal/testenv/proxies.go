@@ -154,7 +154,7 @@ func strangers(t testing.TB, dir string) []string {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/*/libnss_wrapper.so")
 	if len(found) == 0 {
-		missing(t, "libnss-wrapper")
+		Missing(t, "libnss-wrapper")
 	}
 	return []string{"env", "LD_PRELOAD=" + found[0],
 		"NSS_WRAPPER_PASSWD=" + write(t, dir, "passwd", "root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"+User+":x:54321:54321::/:/bin/false\n"),
@@ -163,8 +163,8 @@ func strangers(t testing.TB, dir string) []string {
 	}
 }
 
-// missing skips the test, or fails it where nothing may be missing.
-func missing(t testing.TB, what string) {
+// Missing skips the test, or fails it where nothing may be missing.
+func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("PROXYWARD_REQUIRE") != "" {
 		t.Fatalf("%s is not installed, and PROXYWARD_REQUIRE is set", what)
