@@ -10,7 +10,7 @@ import (
 )
 
 // Apply replaces the checks and the rhythm of a running daemon. A check that did not change
-// goes on untouched, unless another daemon's configuration of it had counted until now. Of one that did, probes in flight finish under the rules they began
+// goes on untouched, unless another daemon's configuration of it had counted until now; its lists are read again. Of one that did, probes in flight finish under the rules they began
 // with, while its next claims follow the new ones. An error leaves everything as it was.
 func (d *Daemon) Apply(checks []Check, tick time.Duration) error {
 	d.mu.Lock()
@@ -28,6 +28,8 @@ func (d *Daemon) Apply(checks []Check, tick time.Duration) error {
 		named[c.Name] = true
 		if s := d.services[c.Name]; s == nil || again || !same(s.check, c) || s.standby.on.Load() { // what is loaded again is loaded later
 			changed = append(changed, c)
+		} else {
+			s.readAgain()
 		}
 	}
 	fresh, err := d.prepare(changed)

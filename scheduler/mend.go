@@ -63,7 +63,7 @@ func (m *mender) step(ctx context.Context, now time.Time) (err error) {
 		m.sweepAt = now
 	}
 	if !now.Before(m.turn) {
-		if m.mine, _, err = m.pool.HoldSource(ctx, mendRight, m.Name, mendHold); err != nil {
+		if m.mine, _, err = m.pool.HoldSource(ctx, mendRight, m.Name, mendHold, false); err != nil {
 			return err
 		}
 		m.turn = now.Add(mendTurn)

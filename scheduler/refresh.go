@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -32,6 +33,7 @@ type refresher struct {
 	name     string // as records say it
 	schedule cron.Schedule
 	due      chan struct{}
+	loaded   atomic.Bool       // the configuration was just loaded: the list is read here, whoever else does
 	told     map[string]string // faults that stand, each with what was told of it, so that it is told once
 }
 
@@ -44,13 +46,22 @@ func newRefresher(r *runner, s Source) (*refresher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schedule refresh of %s: %w", from.Name(), err)
 	}
-	return &refresher{runner: r, origin: from, name: from.Name(), schedule: schedule, due: make(chan struct{}, 1),
-		told: map[string]string{}}, nil
+	f := &refresher{runner: r, origin: from, name: from.Name(), schedule: schedule, due: make(chan struct{}, 1), told: map[string]string{}}
+	f.loaded.Store(true)
+	return f, nil
 }
 
 // enter adds the source's own entry to the cron.
 func (f *refresher) enter(clock *cron.Cron) cron.EntryID {
 	return clock.Schedule(f.schedule, cron.FuncJob(f.soon))
+}
+
+// readAgain reads every list of the check now, as after the start.
+func (r *runner) readAgain() {
+	for _, f := range r.refreshers {
+		f.loaded.Store(true)
+		f.soon()
+	}
 }
 
 // soon asks for a refresh.
@@ -97,9 +108,13 @@ func (f *refresher) refresh(ctx context.Context) error {
 	if !f.fitsNow(ctx) {
 		return f.unfit()
 	}
-	mine, applied, err := f.pool.HoldSource(ctx, f.name, f.Name, f.interval()*3/2+leaseMargin)
-	if err != nil || !mine {
+	mine, applied, err := f.pool.HoldSource(ctx, f.name, f.Name, f.interval()*3/2+leaseMargin, f.loaded.Load())
+	if err != nil {
 		return err
+	}
+	f.loaded.Store(false)
+	if !mine {
+		return nil
 	}
 	list, digest, same, err := f.origin.Read(ctx, applied)
 	switch {

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"proxyward/internal/testenv"
+	"proxyward/prober"
 	"proxyward/scheduler"
 	"proxyward/store"
 	"proxyward/store/record"
@@ -167,4 +169,39 @@ func TestAPoolThatVanishedIsBuiltAnewFromItsLists(t *testing.T) {
 		t.Errorf("eligible without a proof: %s", e.Raw)
 	}
 	sound(t, p)
+}
+
+// A start and a reload read the list at once, though the next refresh is an hour away and
+// another daemon has the right to it.
+func TestAListIsReadAtTheStartAndAtAReload(t *testing.T) {
+	t.Parallel()
+	list, c, p, farm, url := refreshed(t)
+	c.Made, c.Sources[0].Refresh = "as ever", "@every 1h"
+	s, err := store.Open(store.Address{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	d := scheduler.NewDaemon(scheduler.Options{Store: s, Prober: prober.New(64), Checks: []scheduler.Check{c}})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	for n, again := range []func(){
+		func() { go func() { ended <- d.Run(ctx) }() },
+		func() {
+			if err := d.Apply([]scheduler.Check{c}, 0); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		writeList(t, list, listed(farm, 0, 4+n)...)
+		if mine, _, err := p.HoldSource(t.Context(), "file:"+list, "another", time.Hour, true); !mine || err != nil {
+			t.Fatal(mine, err)
+		}
+		again()
+		testenv.Eventually(t, 10*time.Second, "the list is in the pool", func() bool { return states(t, p)[record.Eligible] == 4+int64(n) })
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }

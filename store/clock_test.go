@@ -161,7 +161,7 @@ func TestCommandsNeverMoveTheClock(t *testing.T) {
 			if _, err := p.Recheck(t.Context(), 0, ids(0, 3)); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := p.HoldSource(t.Context(), "s", "d", time.Second); err != nil {
+			if _, _, err := p.HoldSource(t.Context(), "s", "d", time.Second, false); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := p.Status(t.Context()); err != nil {

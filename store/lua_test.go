@@ -121,7 +121,7 @@ func TestScriptsRunOnAClusterNode(t *testing.T) {
 	if _, err := p.Recheck(t.Context(), 0, ids(0, 2)); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.HoldSource(t.Context(), "s", "d", time.Second); err != nil {
+	if _, _, err := p.HoldSource(t.Context(), "s", "d", time.Second, false); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, ok, err := p.Allocate(t.Context()); !ok || err != nil {

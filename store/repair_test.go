@@ -242,7 +242,7 @@ func TestAfterALossListsAreReadAgain(t *testing.T) {
 			}
 			c.spoil(t.Context())
 			mended(t, repair(t, p))
-			_, digest, err := p.HoldSource(t.Context(), "file:l", "d", time.Second)
+			_, digest, err := p.HoldSource(t.Context(), "file:l", "d", time.Second, false)
 			if err != nil || (digest == "") != c.again {
 				t.Errorf("%s: the list's last version is %q, %v", name, digest, err)
 			}

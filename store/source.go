@@ -10,10 +10,11 @@ import (
 )
 
 // HoldSource takes or prolongs the right to refresh one source for a daemon; digest is
-// that of the content last applied, empty when none was.
-func (p *Pool) HoldSource(ctx context.Context, source, daemon string, d time.Duration) (mine bool, digest string, err error) {
+// that of the content last applied, empty when none was. With seize it is taken from whoever
+// has it.
+func (p *Pool) HoldSource(ctx context.Context, source, daemon string, d time.Duration, seize bool) (mine bool, digest string, err error) {
 	reply, err := p.run(ctx, refreshScript, []string{p.keys.meta(), p.keys.clock()},
-		append(p.call(0), source, daemon, d.Milliseconds())).Slice()
+		append(p.call(0), source, daemon, d.Milliseconds(), map[bool]int{true: 1}[seize])).Slice()
 	if err != nil {
 		return false, "", fmt.Errorf("hold source: %w", err)
 	}

@@ -195,7 +195,7 @@ func TestForgetRemovesAllOfAnEndpoint(t *testing.T) {
 		if held, err := p.Ended(t.Context(), 1<<50); err != nil || len(held) != 0 {
 			t.Errorf("holds left: %v, %v", held, err)
 		}
-		if _, digest, err := p.HoldSource(t.Context(), "file:l", "d", time.Second); err != nil || digest != "" {
+		if _, digest, err := p.HoldSource(t.Context(), "file:l", "d", time.Second, false); err != nil || digest != "" {
 			t.Errorf("its source would not be read again: %q, %v", digest, err)
 		}
 	})
@@ -230,7 +230,7 @@ func TestOneDaemonAtATimeRefreshesASource(t *testing.T) {
 		claim(t, p, request(0))
 		hold := func(source, daemon string, want bool, digest string) {
 			t.Helper()
-			mine, got, err := p.HoldSource(t.Context(), source, daemon, time.Minute)
+			mine, got, err := p.HoldSource(t.Context(), source, daemon, time.Minute, false)
 			if err != nil || mine != want || got != digest {
 				t.Errorf("%s holds %s: %v, digest %q, %v; want %v, %q", daemon, source, mine, got, err, want, digest)
 			}
@@ -248,6 +248,10 @@ func TestOneDaemonAtATimeRefreshesASource(t *testing.T) {
 		at.later(t, 21*time.Second)
 		hold("file:a b", "host two:1", true, "abc")
 		hold("file:a b", "host one:1", false, "abc")
+		if mine, _, err := p.HoldSource(t.Context(), "file:a b", "host one:1", time.Minute, true); err != nil || !mine {
+			t.Errorf("seized: %v, %v", mine, err)
+		}
+		hold("file:a b", "host two:1", false, "abc")
 	})
 }
 
