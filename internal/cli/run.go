@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -176,7 +177,7 @@ func (a *app) tellEmbedded(server *embedded.Server, config *configs.Config, log 
 		log.Warn("the embedded Redis can be reached from other machines and has no password", zap.String("address", server.Addr()))
 	}
 	redis := ""
-	if server.Addr() != embedded.DefaultAddr {
+	if _, err := os.Stat(defaultConfig); server.Addr() != embedded.DefaultAddr || err == nil { // commands here would read that file
 		redis = " --redis " + server.URL()
 	}
 	prefix := config.Redis.Prefix

@@ -3,12 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"proxyward/configs"
 	"proxyward/internal/cli/screen"
+	"proxyward/scheduler"
 )
 
 type validateJSON struct {
@@ -62,6 +64,7 @@ func (a *app) validate(file string, asJSON bool) error {
 			v.Faults = append(v.Faults, faultJSON{f.File, f.Line, f.Column, f.Path, f.Msg})
 		}
 	} else {
+		config.Warnings = append(config.Warnings, unreadable(config.Checks)...)
 		v.Warnings = append(v.Warnings, config.Warnings...)
 		for _, c := range config.Checks {
 			v.Checks = append(v.Checks, c.Name)
@@ -76,6 +79,24 @@ func (a *app) validate(file string, asJSON bool) error {
 		a.printConfig(file, config)
 	}
 	return err
+}
+
+// unreadable are warnings of lists that cannot be read here and now.
+func unreadable(checks []scheduler.Check) (warnings []string) {
+	for _, c := range checks {
+		for _, s := range c.Sources {
+			if s.File == "" {
+				continue
+			}
+			f, err := os.Open(s.File)
+			if err != nil {
+				warnings = append(warnings, fmt.Sprintf("check %s: its list cannot be read: %v: write it, or correct the path; until then the check has nobody from it", c.Name, err))
+				continue
+			}
+			f.Close()
+		}
+	}
+	return warnings
 }
 
 func (a *app) printConfig(file string, c *configs.Config) {

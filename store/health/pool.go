@@ -14,7 +14,7 @@ func (p Pool) judge(owned bool) []Finding {
 	case p.Broken != "":
 		return []Finding{hurts("pool", "it cannot be read: "+p.Broken, "see `proxyward fsck --check "+p.Name+"`")}
 	case !p.Exists:
-		return []Finding{ok("pool", "nothing yet: the first `proxyward run` makes it")}
+		return []Finding{ok("pool", "nothing yet: the first list that `proxyward run` can read makes it")}
 	}
 	var found []Finding
 	if owned && !p.Configured {
