@@ -171,7 +171,7 @@ func (r *runner) alarming(seen []store.Seen, codes []store.Code) bool {
 }
 
 // tell writes a line for a change of state. Of very many within a second only some are
-// written; the line of the tick counts them all.
+// written; the line of the tick counts all that results made.
 func (r *runner) tell(id, probe string, e record.Step) {
 	r.moves.Info("moved", zap.String("endpoint", id), zap.String("from", string(e.From)), zap.String("to", string(e.To)),
 		zap.String("stage", e.Stage), zap.String("reason", e.Reason), zap.String("blame", e.Blame), zap.String("detail", e.Detail),

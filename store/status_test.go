@@ -183,7 +183,7 @@ func TestForgetRemovesAllOfAnEndpoint(t *testing.T) {
 			entries = append(entries, look(t, p, id(i)))
 		}
 		amend(t, p, id(0), record.Candidate, 0, func(r *record.Record) { r.Note = "new" }) // after it was read
-		codes, err := p.Forget(t.Context(), entries)
+		codes, err := p.Forget(t.Context(), record.ByOperator, entries)
 		if err != nil || codes[0] != store.Changed || slices.Max(codes[1:]) != store.Applied {
 			t.Fatal(codes, err)
 		}
@@ -215,7 +215,7 @@ func TestForgetAnUnreadableRecord(t *testing.T) {
 				if err != nil || len(bad) != 1 {
 					t.Fatal(bad, err)
 				}
-				applied(t)(p.Forget(t.Context(), entries))
+				applied(t)(p.Forget(t.Context(), record.ByOperator, entries))
 				if n := at.raw.HGet(t.Context(), at.key("counts"), string(state)).Val(); n != "0" {
 					t.Errorf("%s of %s are counted", n, state)
 				}
