@@ -87,6 +87,6 @@ func (r *runner) tellEvent(fields map[string]string) {
 		from = ""
 	}
 	pause, _ := strconv.ParseInt(fields["pause_ms"], 10, 64)
-	r.tell(fields["endpoint"], fields["probe"], record.Step{From: from, To: record.State(fields["to"]), Stage: fields["stage"],
-		Reason: fields["reason"], Blame: fields["blame"], Detail: fields["detail"], By: by, PauseMs: pause})
+	r.tell(fields["endpoint"], record.Step{From: from, To: record.State(fields["to"]), Stage: fields["stage"],
+		Reason: fields["reason"], Blame: fields["blame"], Detail: fields["detail"], By: by, PauseMs: pause, Probe: fields["probe"]})
 }

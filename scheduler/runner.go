@@ -82,7 +82,7 @@ func newRunner(d *Daemon, c Check, before *service) (*runner, error) {
 	r.pool.OnMove(func(id string, step record.Step) {
 		r.Watch.Moved(c.Name, step)
 		if !followed(step.By) {
-			r.tell(id, "", step)
+			r.tell(id, step)
 		}
 	})
 	r.guardian = newGuardian(r)

@@ -108,7 +108,7 @@ func (r *runner) forget(ctx context.Context, old []store.Entry) error {
 	codes, err := r.pool.Forget(ctx, record.BySource, old)
 	for i, code := range codes {
 		if code == store.Applied {
-			r.tell(old[i].ID, "", record.Step{From: old[i].Record.State, To: store.None, By: record.BySource, Detail: "forgotten"})
+			r.tell(old[i].ID, record.Step{From: old[i].Record.State, To: store.None, By: record.BySource, Detail: "forgotten"})
 		}
 	}
 	return err

@@ -201,6 +201,21 @@ func TestWhatOtherProcessesDoIsALineToo(t *testing.T) {
 			got, want = told(byProbe, here, there), happened(t, p, byProbe)
 			return len(want) > 5 && maps.Equal(got, want)
 		})
+		steps := 0
+		for i := range 6 {
+			for _, s := range look(t, p, farm.ID(i)).Record.History {
+				if s.By != record.ByProbe {
+					continue
+				}
+				steps++
+				if words := fmt.Sprint(farm.ID(i), " ", s.From, ">", s.To, " ", s.By, " ", s.Detail, " ", s.Probe); s.Probe == "" || want[words] != 1 {
+					t.Errorf("no event %q", words)
+				}
+			}
+		}
+		if steps < 5 {
+			t.Errorf("%d steps by probes in the histories", steps)
+		}
 	})
 }
 

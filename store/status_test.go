@@ -192,6 +192,15 @@ func TestForgetRemovesAllOfAnEndpoint(t *testing.T) {
 				t.Errorf("%s is left: %+v", states[i], e)
 			}
 		}
+		events, _, err := p.Events(t.Context(), "0", 100)
+		if err != nil || len(events) != len(states)-1 {
+			t.Fatal(events, err)
+		}
+		for i, e := range events {
+			if e["endpoint"] != id(i+1) || e["from"] != string(states[i+1]) || e["to"] != "none" || e["by"] != "operator" || e["at_ms"] == "" {
+				t.Errorf("told %v, want that %s is forgotten", e, states[i+1])
+			}
+		}
 		if held, err := p.Ended(t.Context(), 1<<50); err != nil || len(held) != 0 {
 			t.Errorf("holds left: %v, %v", held, err)
 		}
