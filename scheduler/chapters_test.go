@@ -51,7 +51,7 @@ func (s *story) everyChapter() {
 		if err != nil || !entries[0].Known() {
 			return err
 		}
-		codes, err := s.pool.Forget(ctx, entries)
+		codes, err := s.pool.Forget(ctx, record.ByOperator, entries)
 		if err == nil && codes[0] != store.Applied { // the lease of a claim that was lost has to run out
 			err = errBusy
 		}

@@ -144,7 +144,7 @@ func (r *runner) settle(ctx context.Context, judged []result, changes []store.Ch
 			if e := changes[i].Transition.Event; e != nil {
 				moved++
 				r.Watch.Moved(r.check.Name, *e)
-				r.tell(changes[i].ID, judged[i].lease.Probe(), *e)
+				r.tell(changes[i].ID, *e)
 			}
 		}
 	}
@@ -171,11 +171,11 @@ func (r *runner) alarming(seen []store.Seen, codes []store.Code) bool {
 }
 
 // tell writes a line for a change of state. Of very many within a second only some are
-// written; the line of the tick counts them all.
-func (r *runner) tell(id, probe string, e record.Step) {
+// written; the line of the tick counts all that results made.
+func (r *runner) tell(id string, e record.Step) {
 	r.moves.Info("moved", zap.String("endpoint", id), zap.String("from", string(e.From)), zap.String("to", string(e.To)),
 		zap.String("stage", e.Stage), zap.String("reason", e.Reason), zap.String("blame", e.Blame), zap.String("detail", e.Detail),
-		zap.Int64("pause_ms", e.PauseMs), zap.String("by", string(e.By)), zap.String("probe", probe))
+		zap.Int64("pause_ms", e.PauseMs), zap.String("by", string(e.By)), zap.String("probe", e.Probe))
 }
 
 // reread gives results the record as it is now. A result won with an old password says

@@ -24,6 +24,12 @@ import (
 // watched starts a daemon and gives what it says from warnings on.
 func watched(t *testing.T, url string, c scheduler.Check) *observer.ObservedLogs {
 	t.Helper()
+	_, logs := watchedDaemon(t, url, c)
+	return logs
+}
+
+func watchedDaemon(t *testing.T, url string, c scheduler.Check) (*scheduler.Daemon, *observer.ObservedLogs) {
+	t.Helper()
 	s, err := store.Open(store.Address{URL: url})
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +46,7 @@ func watched(t *testing.T, url string, c scheduler.Check) *observer.ObservedLogs
 		}
 		s.Close()
 	})
-	return logs
+	return d, logs
 }
 
 // loud are warnings and errors.

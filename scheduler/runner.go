@@ -43,6 +43,7 @@ type runner struct {
 	fit        fitness
 	private    map[string]bool // fetched sources that may name private addresses
 	jobs       jobs
+	follower   *follower
 
 	claiming sync.Mutex    // one claim at a time
 	sum      sums          // guarded by claiming
@@ -69,18 +70,20 @@ type runner struct {
 // newRunner prepares a check; before is what worked it so far, nil: nothing. The caller
 // holds d.mu.
 func newRunner(d *Daemon, c Check, before *service) (*runner, error) {
-	r := &runner{Daemon: d, every: d.every, check: c, pool: d.Store.Pool(c.Name).Farthest(c.Farthest()), gate: prober.NewGate(), lease: c.Timeout + leaseMargin,
+	r := &runner{Daemon: d, every: d.every, check: c, pool: d.Store.Pool(c.Name).Farthest(c.Farthest()), gate: prober.NewGate(), follower: &follower{}, lease: c.Timeout + leaseMargin,
 		log: d.Log.With(zap.String("check", c.Name)), again: make(chan struct{}, 1), results: make(chan result, c.Limits.Concurrency),
 		private: map[string]bool{}}
-	if before != nil { // it knows the pool's time, and whom it probes
-		r.pool, r.gate = before.pool, before.gate
+	if before != nil { // it knows the pool's time, whom it probes, and what it told
+		r.pool, r.gate, r.follower = before.pool, before.gate, before.follower
 	}
 	r.moves = r.log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core {
 		return zapcore.NewSamplerWithOptions(c, time.Second, movesTold, movesTold)
 	}))
 	r.pool.OnMove(func(id string, step record.Step) {
 		r.Watch.Moved(c.Name, step)
-		r.tell(id, "", step)
+		if !followed(step.By) {
+			r.tell(id, step)
+		}
 	})
 	r.guardian = newGuardian(r)
 	r.work, r.stop = context.WithCancel(context.Background())

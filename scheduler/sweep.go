@@ -24,11 +24,13 @@ const (
 )
 
 // sweeper ends holds whose time is over, forgets what has long been retired, takes sources
-// that left the configuration off the endpoints they listed, and mends what is broken.
+// that left the configuration off the endpoints they listed, mends what is broken, and tells
+// what others did.
 func (r *runner) sweeper(ctx context.Context) {
-	var mending sync.WaitGroup
-	mending.Go(func() { r.mendLoop(ctx) })
-	defer mending.Wait()
+	var beside sync.WaitGroup
+	beside.Go(func() { r.mendLoop(ctx) })
+	beside.Go(func() { r.followLoop(ctx) })
+	defer beside.Wait()
 	holds, sweep := time.NewTicker(holdsEvery), time.NewTimer(firstSweep)
 	defer holds.Stop()
 	defer sweep.Stop()
@@ -90,13 +92,24 @@ func (r *runner) sweep(ctx context.Context) error {
 		return err
 	}
 	if len(old) > 0 {
-		_, err = r.pool.Forget(ctx, old)
+		err = r.forget(ctx, old)
 		r.log.Info("forgot endpoints that had long been retired", zap.Int("endpoints", len(old)))
 	}
 	for source, ids := range gone {
 		n, unlistErr := unlist(ctx, r.pool, source, ids, r.check.Missing.Keep)
 		err = errors.Join(err, unlistErr)
 		r.log.Warn("a source left the configuration", zap.String("source", source), zap.Int("endpoints", n))
+	}
+	return err
+}
+
+// forget removes endpoints that were retired long ago, and tells each.
+func (r *runner) forget(ctx context.Context, old []store.Entry) error {
+	codes, err := r.pool.Forget(ctx, record.BySource, old)
+	for i, code := range codes {
+		if code == store.Applied {
+			r.tell(old[i].ID, record.Step{From: old[i].Record.State, To: store.None, By: record.BySource, Detail: "forgotten"})
+		}
 	}
 	return err
 }

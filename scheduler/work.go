@@ -75,7 +75,7 @@ func (r *runner) judged(l store.Lease, v verdict.Verdict) result {
 	if r.unlinked(l, v, eligible) {
 		v.Blame = verdict.Local
 	}
-	res := result{lease: l, verdict: policy.Result{Verdict: v, AtMs: r.pool.Now(), Dice: rand.Float64()}}
+	res := result{lease: l, verdict: policy.Result{Verdict: v, AtMs: r.pool.Now(), Dice: rand.Float64(), Probe: l.Probe()}}
 	r.order.came(l, guard.KindOf(v), res.verdict.AtMs)
 	r.Watch.Probed(r.check.Name, v)
 	return res

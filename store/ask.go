@@ -96,15 +96,15 @@ func (p *Pool) Allocate(ctx context.Context) (id, url string, ok bool, err error
 }
 
 // Forget removes endpoints and all that is kept of them, a code for each: Applied,
-// Changed, or Busy for one that is being probed.
-func (p *Pool) Forget(ctx context.Context, entries []Entry) ([]Code, error) {
+// Changed, or Busy for one that is being probed. by says who wanted it.
+func (p *Pool) Forget(ctx context.Context, by record.By, entries []Entry) ([]Code, error) {
 	k := p.keys
 	names := append([]string{k.eligible(), k.endpoints()}, k.lanes()...)
-	names = append(names, k.leases(), k.urls(), k.counts(), k.holds(), k.meta(), k.inflight(), k.engaged())
+	names = append(names, k.leases(), k.urls(), k.counts(), k.holds(), k.meta(), k.clock(), k.events(), k.inflight(), k.engaged())
 	var all []Code
 	for len(entries) > 0 {
 		n := min(batch, len(entries))
-		var args []any
+		args := append(p.call(0), eventsKept, string(by))
 		sums := []string{}
 		for _, e := range entries[:n] {
 			args = append(args, e.ID, e.Raw, string(e.countedAs()))

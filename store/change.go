@@ -156,7 +156,7 @@ func (c Change) appendTo(args []any, scores Scores) []any {
 	}
 	from := string(e.From)
 	if t.Event != nil && from == "" {
-		from = "new"
+		from = string(Fresh)
 	}
 	return append(args, c.ID, c.Token, c.Old, next.Encode(), string(t.From), string(t.To), string(t.To.Lane()),
 		t.DueMs, t.DelayMs, kept, initial, url, next.HoldUntilMs, from, e.Stage, e.Reason, e.Blame, e.Detail, string(e.By), e.PauseMs,

@@ -167,7 +167,7 @@ func TestCommandsNeverMoveTheClock(t *testing.T) {
 			if _, err := p.Status(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.Forget(t.Context(), nil); err != nil {
+			if _, err := p.Forget(t.Context(), record.ByOperator, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

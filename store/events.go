@@ -9,6 +9,13 @@ import (
 	"proxyward/store/record"
 )
 
+// In events, what an endpoint that had no record comes from, and where one that has none any
+// more goes to.
+const (
+	Fresh record.State = "new"
+	None  record.State = "none"
+)
+
 // Events reads up to n entries of the events stream after the id `after` ("0": from the
 // first one kept), with the id of the last one read.
 func (p *Pool) Events(ctx context.Context, after string, n int64) (events []map[string]string, last string, err error) {

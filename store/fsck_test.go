@@ -393,7 +393,7 @@ func meddle(t *testing.T, ctx context.Context, p *store.Pool) (done int64) {
 		changes = append(changes, store.Change{ID: e.ID, Old: e.Raw, Transition: tr, URL: "http://u:p@" + e.ID[7:]})
 	}
 	codes, amendErr := p.Amend(ctx, changes)
-	_, forgetErr := p.Forget(ctx, forget)
+	_, forgetErr := p.Forget(ctx, record.ByOperator, forget)
 	_, askErr := p.Recheck(ctx, rand.IntN(store.MaxPriority+1), some)
 	if amendErr != nil || forgetErr != nil || askErr != nil {
 		t.Error(amendErr, forgetErr, askErr)

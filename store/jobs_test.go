@@ -256,7 +256,7 @@ func TestJobsOfAnEjectedMemberEndAndCountAgainWhenItReturns(t *testing.T) {
 			t.Errorf("%d abandoned", n)
 		}
 		counts("[]", "map["+id(0)+":1]")
-		applied(t)(p.Forget(t.Context(), []store.Entry{look(t, p, id(0))}))
+		applied(t)(p.Forget(t.Context(), record.ByOperator, []store.Entry{look(t, p, id(0))}))
 		counts("[]", "map["+id(0)+":1]")
 		plant(t, p, record.Eligible, 1<<45, id(0)) // listed again: the job is its own
 		counts("[{1 "+id(0)+"}]", "map[]")

@@ -286,7 +286,7 @@ func TestOneTrialWhateverHappensMeanwhile(t *testing.T) {
 			amend(t, p, id(0), record.Disabled, 0, func(r *record.Record) { r.Holds = append(r.Holds, record.Retired) })
 		}, "nowhere"},
 		{"forgotten", record.Eligible, func(t *testing.T, p *store.Pool, due int64) {
-			codes, err := p.Forget(t.Context(), []store.Entry{look(t, p, id(0))})
+			codes, err := p.Forget(t.Context(), record.ByOperator, []store.Entry{look(t, p, id(0))})
 			if err != nil || codes[0] != store.Busy {
 				t.Errorf("forget: %v, %v", codes, err)
 			}

@@ -131,5 +131,5 @@ func TestScriptsRunOnAClusterNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound(t, p)
-	applied(t)(p.Forget(t.Context(), []store.Entry{look(t, p, id(0))}))
+	applied(t)(p.Forget(t.Context(), record.ByOperator, []store.Entry{look(t, p, id(0))}))
 }

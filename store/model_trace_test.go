@@ -277,7 +277,7 @@ func (tr *trace) forget(t *rapid.T) {
 	id := tr.pick(t, record.Candidate, record.Eligible, record.Cooling, record.Permitted, record.Disabled)
 	entries, _, err := tr.pool.Look(tr.ctx, []string{id})
 	tr.must(t, err)
-	codes, err := tr.pool.Forget(tr.ctx, entries)
+	codes, err := tr.pool.Forget(tr.ctx, record.ByOperator, entries)
 	tr.must(t, err)
 	e, want := tr.ends[id], store.Applied
 	if e.lease != 0 {

@@ -181,7 +181,7 @@ func (a aim) args(e Entry) []any {
 	}
 	if !a.silent {
 		if from = string(a.told.From); from == "" {
-			from = "none"
+			from = string(None)
 		}
 	}
 	return append(args, a.raw, a.member, a.kept, a.exact, string(a.lane), a.due, a.token, a.url, holds,

@@ -20,7 +20,7 @@ func scrub(rec *record.Record, full, raw string) bool {
 	}
 	for i := range rec.History {
 		h := &rec.History[i]
-		for _, s := range []*string{&h.Stage, &h.Reason, &h.Blame, &h.Detail} {
+		for _, s := range []*string{&h.Stage, &h.Reason, &h.Blame, &h.Detail, &h.Probe} {
 			clean(s)
 		}
 	}

@@ -201,7 +201,7 @@ func TestARepairLeavesNoPasswordBehind(t *testing.T) {
 		at.raw.ZAdd(ctx, at.key("eligible"), redis.Z{Score: 5, Member: "http://joe:Pa55@10.0.0.9:2"})
 		at.raw.HSet(ctx, at.key("urls"), id(2), "http://joe:Pa55@10.0.0.1:2")
 		at.raw.HSet(ctx, at.key("endpoints"), id(2), `{"state":"cooling","detail":"no way to http://joe:Pa55@10.0.0.1:2","note":"am9lOlBhNTU=",`+
-			`"sources":["url:http://joe:Pa55@10.0.0.1:2"],"classes":{":Pa55@":{"n":1,"at_ms":1}},"history":[{"to":"cooling","detail":":Pa55@","by":"probe","at_ms":1}]}`)
+			`"sources":["url:http://joe:Pa55@10.0.0.1:2"],"classes":{":Pa55@":{"n":1,"at_ms":1}},"history":[{"to":"cooling","detail":":Pa55@","by":"probe","at_ms":1,"probe":":Pa55@"}]}`)
 		mended(t, repair(t, p))
 		sound(t, p)
 		e := look(t, p, "http://joe@10.0.0.9:2")
@@ -253,11 +253,15 @@ func TestAfterALossListsAreReadAgain(t *testing.T) {
 func TestTheSameRepairAgainTakesOneStepOfTheHistory(t *testing.T) {
 	at := real(t)
 	p := planted(t, at)
+	before := record.Step{To: record.Cooling, By: record.ByProbe, AtMs: 1, Probe: "0a1b2c3d4e5f6071-18"}
+	amend(t, p, id(2), record.Cooling, now(t, p)+60_000, func(r *record.Record) {
+		r.UntilMs, r.PauseMs, r.History = now(t, p)+60_000, 60_000, []record.Step{before}
+	})
 	for range 8 {
 		at.raw.ZIncrBy(t.Context(), at.key("eligible"), 1, id(2))
 		mended(t, repair(t, p))
 	}
-	if h := look(t, p, id(2)).Record.History; len(h) != 1 {
+	if h := look(t, p, id(2)).Record.History; len(h) != 2 || h[0] != before || h[1].By != record.ByRepair {
 		t.Errorf("%d steps: %+v", len(h), h)
 	}
 }

@@ -43,7 +43,7 @@ func TestReportsAreAppliedOnlyOntoWhatTheyWereJudgedOn(t *testing.T) {
 		}, store.Changed},
 		{"the endpoint went out", func(t *testing.T, at place, p *store.Pool) { disable(t, p, id(0)) }, store.Changed},
 		{"the endpoint is gone", func(t *testing.T, at place, p *store.Pool) {
-			applied(t)(p.Forget(t.Context(), []store.Entry{look(t, p, id(0))}))
+			applied(t)(p.Forget(t.Context(), record.ByOperator, []store.Entry{look(t, p, id(0))}))
 		}, store.Changed},
 		{"somebody applied it", func(t *testing.T, at place, p *store.Pool) {
 			at.raw.XAck(t.Context(), at.key("reports"), "proxyward", at.raw.XRange(t.Context(), at.key("reports"), "-", "+").Val()[0].ID)

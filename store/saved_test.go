@@ -29,6 +29,7 @@ func storied(t *testing.T, at place) *store.Pool {
 	}
 	amend(t, p, id(2), record.Cooling, at0+60_000, func(r *record.Record) {
 		r.UntilMs, r.PauseMs, r.Allocations, r.Classes = at0+60_000, 90_000, 7, map[string]record.Count{"connect.refused": {N: 2, AtMs: at0}}
+		r.History = []record.Step{{To: record.Cooling, By: record.ByProbe, AtMs: at0, Probe: "0a1b2c3d4e5f6071-18"}}
 	})
 	amend(t, p, id(3), record.Disabled, 0, func(r *record.Record) { r.HoldUntilMs, r.Note = at0+500_000, "mine" })
 	rec := record.Record{State: record.Candidate, Sources: []string{"file:l"}}

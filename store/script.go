@@ -40,7 +40,7 @@ var (
 	amendScript    = script("args", "clock", "lanes", "jobs", "scores", "item", "move", "place", "amend")
 	giveBackScript = script("args", "clock", "lanes", "giveback")
 	recheckScript  = script("args", "clock", "urge", "recheck")
-	forgetScript   = script("args", "jobs", "scores", "forget")
+	forgetScript   = script("args", "clock", "jobs", "scores", "forget")
 	lookScript     = script("look")
 	refreshScript  = script("args", "clock", "refresh")
 	guardScript    = script("args", "clock", "guard")

@@ -183,13 +183,22 @@ func TestForgetRemovesAllOfAnEndpoint(t *testing.T) {
 			entries = append(entries, look(t, p, id(i)))
 		}
 		amend(t, p, id(0), record.Candidate, 0, func(r *record.Record) { r.Note = "new" }) // after it was read
-		codes, err := p.Forget(t.Context(), entries)
+		codes, err := p.Forget(t.Context(), record.ByOperator, entries)
 		if err != nil || codes[0] != store.Changed || slices.Max(codes[1:]) != store.Applied {
 			t.Fatal(codes, err)
 		}
 		for i := range states {
 			if e := look(t, p, id(i)); e.Known() != (i == 0) || i > 0 && (e.URL != e.ID || e.Member || waits(e) != "nowhere") {
 				t.Errorf("%s is left: %+v", states[i], e)
+			}
+		}
+		events, _, err := p.Events(t.Context(), "0", 100)
+		if err != nil || len(events) != len(states)-1 {
+			t.Fatal(events, err)
+		}
+		for i, e := range events {
+			if e["endpoint"] != id(i+1) || e["from"] != string(states[i+1]) || e["to"] != "none" || e["by"] != "operator" || e["at_ms"] == "" {
+				t.Errorf("told %v, want that %s is forgotten", e, states[i+1])
 			}
 		}
 		if held, err := p.Ended(t.Context(), 1<<50); err != nil || len(held) != 0 {
@@ -215,7 +224,7 @@ func TestForgetAnUnreadableRecord(t *testing.T) {
 				if err != nil || len(bad) != 1 {
 					t.Fatal(bad, err)
 				}
-				applied(t)(p.Forget(t.Context(), entries))
+				applied(t)(p.Forget(t.Context(), record.ByOperator, entries))
 				if n := at.raw.HGet(t.Context(), at.key("counts"), string(state)).Val(); n != "0" {
 					t.Errorf("%s of %s are counted", n, state)
 				}

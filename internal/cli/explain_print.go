@@ -104,7 +104,7 @@ func historyTable(history []record.Step, now int64) *screen.Table {
 			why += fmt.Sprintf(" (pause %s)", screen.Span(msDuration(h.PauseMs)))
 		}
 		t.Add(screen.Cell{Text: "  " + head, Ink: screen.Faint}, screen.C(screen.When(h.AtMs, now)),
-			screen.Cell{Text: from + " → " + string(h.To), Ink: tell.StateInk(h.To)}, screen.C("by "+string(h.By)), screen.C(why))
+			screen.Cell{Text: from + " → " + string(h.To), Ink: tell.StateInk(h.To)}, screen.C(strings.TrimSpace("by "+string(h.By)+" "+h.Probe)), screen.C(why))
 	}
 	return t
 }

@@ -86,8 +86,8 @@ type explained struct {
 		Holds, Sources                            []string
 	}
 	History []struct {
-		From, To, Stage, Reason string
-		PauseMs                 int64 `json:"pause_ms"`
+		From, To, Stage, Reason, By, Probe string
+		PauseMs                            int64 `json:"pause_ms"`
 	}
 }
 

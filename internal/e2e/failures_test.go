@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -74,7 +75,11 @@ func TestDifferentFailuresStayDifferent(t *testing.T) {
 	e := probedAfter(t, config, id, func() { site.Become("/403") })
 	look(e, "verify.http_status", "target", 14)
 	var pauses []int64
+	words := ok(t, "explain", "--config", config, id)
 	for _, step := range e.History { // newest first
+		if (step.By == "probe") != (step.Probe != "") || !strings.Contains(words, strings.TrimSpace("by "+step.By+" "+step.Probe)) {
+			t.Errorf("a step by %s has the probe %q in JSON; in words: %s", step.By, step.Probe, words)
+		}
 		if step.To == "cooling" {
 			pauses = append(pauses, step.PauseMs/60_000)
 		}

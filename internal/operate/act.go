@@ -6,6 +6,7 @@ import (
 
 	"proxyward/scheduler"
 	"proxyward/store"
+	"proxyward/store/record"
 )
 
 // Outcome is what came of one endpoint that an operator acted on.
@@ -115,7 +116,7 @@ func Forget(ctx context.Context, p *store.Pool, ids []string) ([]Outcome, error)
 				known = append(known, e)
 			}
 		}
-		codes, err := p.Forget(ctx, known)
+		codes, err := p.Forget(ctx, record.ByOperator, known)
 		if err != nil {
 			return nil, err
 		}

@@ -49,7 +49,7 @@ func lived(t *testing.T, life string) record.Transition {
 		if step == 'f' {
 			v = []verdict.Verdict{verdict.Make(verdict.Connect, "timeout", ""), verdict.Make(verdict.Tunnel, "eof", "")}[i/2%2]
 		}
-		last, err = policy.Next(last.Next, policy.Result{Verdict: v, AtMs: year + int64(i)*300_000, Dice: 0.5}, p)
+		last, err = policy.Next(last.Next, policy.Result{Verdict: v, AtMs: year + int64(i)*300_000, Dice: 0.5, Probe: "0a1b2c3d4e5f6071-18"}, p)
 	}
 	last.From, last.DueMs, last.DelayMs = "", year*2, 1<<50
 	if last.Event == nil {

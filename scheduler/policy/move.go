@@ -40,7 +40,7 @@ func (m *machine) withdraw(hold record.Hold) (record.Transition, error) {
 // move goes to another state, or through a failed trial back to cooling, and tells it.
 func (m *machine) move(to record.State, wait time.Duration) (record.Transition, error) {
 	step := &record.Step{From: m.from, To: to, By: m.by, AtMs: m.at, PauseMs: m.next.PauseMs, UntilMs: m.next.UntilMs,
-		Stage: m.next.Stage, Reason: m.next.Reason, Blame: m.next.Blame, Detail: m.next.Detail}
+		Stage: m.next.Stage, Reason: m.next.Reason, Blame: m.next.Blame, Detail: m.next.Detail, Probe: m.probe}
 	if m.from == record.Cooling && m.by == record.ByProbe { // its lease was the permission
 		step.From = record.Permitted
 	}

@@ -12,8 +12,9 @@ import (
 // Result is one verdict as it reaches the machine.
 type Result struct {
 	verdict.Verdict
-	AtMs int64   // pool time at which it was judged, milliseconds
-	Dice float64 // in [0,1), chosen by the caller: it places the jitter
+	AtMs  int64   // pool time at which it was judged, milliseconds
+	Dice  float64 // in [0,1), chosen by the caller: it places the jitter
+	Probe string  // the probe's name, for the step it makes
 }
 
 // Next decides what result does to the endpoint of record rec. It is pure; rec is not
@@ -28,7 +29,7 @@ func Next(rec record.Record, result Result, p Policy) (record.Transition, error)
 		wait += time.Duration(float64(wait) * result.Dice / 2)
 		return record.Transition{From: rec.State, To: rec.State, GiveBack: true, DelayMs: wait.Milliseconds()}, nil
 	}
-	m := machine{from: rec.State, next: rec.Clone(), at: result.AtMs, dice: result.Dice, policy: p, by: record.ByProbe}
+	m := machine{from: rec.State, next: rec.Clone(), at: result.AtMs, dice: result.Dice, policy: p, by: record.ByProbe, probe: result.Probe}
 	m.next.LastProbeMs = result.AtMs
 	switch {
 	case rec.State == record.Disabled:
@@ -51,6 +52,7 @@ type machine struct {
 	dice   float64
 	policy Policy
 	by     record.By
+	probe  string // empty: no probe's result
 }
 
 // noted: a result for an endpoint that was withdrawn meanwhile changes no state.

@@ -36,7 +36,7 @@ var (
 // judge is Next at a time in the middle of the dice; it fails the test on an error.
 func judge(t *testing.T, rec record.Record, v verdict.Verdict, p Policy, at int64) record.Transition {
 	t.Helper()
-	tr, err := Next(rec, Result{Verdict: v, AtMs: at, Dice: 0.5}, p)
+	tr, err := Next(rec, Result{Verdict: v, AtMs: at, Dice: 0.5, Probe: "this one"}, p)
 	if err != nil {
 		t.Fatalf("%s with %s: %v", rec.State, v.Class(), err)
 	}
@@ -136,7 +136,7 @@ func TestWhatOneFailureDoes(t *testing.T) {
 func TestTransitionTellsEverything(t *testing.T) {
 	got := judge(t, record.Record{State: record.Eligible}, refused, plain(), now)
 	want := record.Step{From: record.Eligible, To: record.Cooling, Stage: "connect", Reason: "refused", Blame: "proxy",
-		Detail: "what happened", By: record.ByProbe, AtMs: now, PauseMs: 30_000, UntilMs: now + 30_000}
+		Detail: "what happened", By: record.ByProbe, AtMs: now, PauseMs: 30_000, UntilMs: now + 30_000, Probe: "this one"}
 	if *got.Event != want {
 		t.Errorf("event %+v, want %+v", *got.Event, want)
 	}

@@ -98,6 +98,7 @@ type Step struct {
 	AtMs    int64  `json:"at_ms"`
 	PauseMs int64  `json:"pause_ms,omitempty"`
 	UntilMs int64  `json:"until_ms,omitempty"`
+	Probe   string `json:"probe,omitempty"` // the one that made it, as events and logs name it; empty: none did
 }
 
 // Encode writes the record as the JSON kept in Redis.

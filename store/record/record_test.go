@@ -24,7 +24,7 @@ func full() record.Record {
 		History: []record.Step{
 			{To: record.Candidate, By: record.BySource, AtMs: 14},
 			{From: record.Candidate, To: record.Cooling, Stage: "tunnel", Reason: "refused", Blame: "proxy",
-				Detail: "connection refused", By: record.ByProbe, AtMs: 15, PauseMs: 16, UntilMs: 17},
+				Detail: "connection refused", By: record.ByProbe, AtMs: 15, PauseMs: 16, UntilMs: 17, Probe: "0a1b2c3d4e5f6071-18"},
 		},
 		Allocations: 18,
 	}
@@ -131,6 +131,15 @@ func TestDecodeIgnoresFieldsOfLaterVersions(t *testing.T) {
 	}
 }
 
+// A record of a version that wrote no probe into its steps is read, and written again, as it was.
+func TestAStepWithoutAProbeStaysSo(t *testing.T) {
+	const old = `{"state":"cooling","history":[{"from":"eligible","to":"cooling","by":"probe","at_ms":1,"until_ms":2}]}`
+	r, err := record.Decode(old)
+	if err != nil || r.History[0].Probe != "" || r.Encode() != old {
+		t.Errorf("read %+v, %v, written %s", r, err, r.Encode())
+	}
+}
+
 func TestCloneSharesNothing(t *testing.T) {
 	r := full()
 	before := r.Encode()
@@ -190,7 +199,7 @@ func TestStepNamesAreThoseOfTheEventStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"from":"candidate","to":"cooling","stage":"tunnel","reason":"refused","blame":"proxy",` +
-		`"detail":"connection refused","by":"probe","at_ms":15,"pause_ms":16,"until_ms":17}`
+		`"detail":"connection refused","by":"probe","at_ms":15,"pause_ms":16,"until_ms":17,"probe":"0a1b2c3d4e5f6071-18"}`
 	if string(raw) != want {
 		t.Errorf("got %s, want %s", raw, want)
 	}
