@@ -133,7 +133,8 @@ func (f *refusals) tell(log *zap.Logger, r *http.Request) {
 	f.told, f.since = time.Now(), 0
 }
 
-// bounded runs a route while there is room. What says whether the daemon is well always has some.
+// bounded runs a route while there is room. What says whether the daemon is well always has
+// some, and metrics have their own: neither reads a body, so no slow one is in their way.
 func (s *Server) bounded(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if err := r.query(req); err != nil {
@@ -145,6 +146,8 @@ func (s *Server) bounded(r route) http.Handler {
 		case open[r.path]:
 			r.serve(w, req)
 			return
+		case r.path == "/metrics":
+			room = s.scrapes
 		case r.stream:
 			room = s.streams
 		}

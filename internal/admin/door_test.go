@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"proxyward/internal/testenv"
 )
 
 const secret = "a-token-of-thirty-two-bytes-long"
@@ -146,9 +148,47 @@ func TestWhoIsSlowIsCutOff(t *testing.T) {
 	}
 }
 
-// What is asked at once is bounded; whether the daemon is well is told all the same.
+// What is asked at once is bounded; whether the daemon is well is told all the same, and
+// metrics too, however many bodies stall, of whatever path.
 func TestSoManyAtOnceAndNotMore(t *testing.T) {
-	hold, inside := make(chan struct{}), make(chan struct{}, 2*parallel)
+	d := serve(t)
+	for range scrapes + 1 {
+		stall(d, "GET /metrics")
+		stall(d, "GET /healthz")
+	}
+	var all []net.Conn
+	for range parallel {
+		all = append(all, stall(d, "POST /api/v1/checks/c/recheck"))
+	}
+	status := func() reply { return d.ask("GET", "/api/v1/status", "") }
+	testenv.Eventually(t, requestTime/2, "there is no more room", func() bool { return status().StatusCode == 503 })
+	for path, part := range map[string]string{"/healthz": "ok", "/readyz": "ready", "/metrics": "a_metric"} {
+		d.is(path, d.ask("GET", path, ""), 200, part)
+	}
+	r := status()
+	if d.is("one more", r, 503, "64 requests"); r.Header.Get("Retry-After") == "" {
+		t.Errorf("no Retry-After: %v", r.Header)
+	}
+	for _, c := range all {
+		c.Close()
+	}
+	testenv.Eventually(t, requestTime/2, "there is room again", func() bool { return status().StatusCode == 200 })
+}
+
+// stall begins a request whose body never comes.
+func stall(d *desk, what string) net.Conn {
+	d.Helper()
+	c, err := net.Dial("tcp", d.Addr().String())
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() { c.Close() })
+	fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{\"all\"", what)
+	return c
+}
+
+func TestScrapesAreBounded(t *testing.T) {
+	hold, inside := make(chan struct{}), make(chan struct{}, 2*scrapes)
 	d := serve(t, func(o *Options) {
 		o.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			inside <- struct{}{}
@@ -156,30 +196,24 @@ func TestSoManyAtOnceAndNotMore(t *testing.T) {
 			io.WriteString(w, "late\n")
 		})
 	})
-	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 0}}
 	var all sync.WaitGroup
-	for range parallel {
+	for range scrapes {
 		all.Go(func() {
-			if resp, err := client.Get(d.base + "/metrics"); err != nil {
+			if resp, err := http.Get(d.base + "/metrics"); err != nil {
 				t.Error(err)
 			} else if resp.Body.Close(); resp.StatusCode != 200 {
 				t.Errorf("one of the first: %d", resp.StatusCode)
 			}
 		})
 	}
-	for range parallel {
+	for range scrapes {
 		<-inside
 	}
-	for _, path := range []string{"/metrics", "/api/v1/status"} {
-		r := d.ask("GET", path, "")
-		if d.is(path, r, 503, "64 requests"); r.Header.Get("Retry-After") == "" {
-			t.Errorf("no Retry-After: %v", r.Header)
-		}
-	}
-	d.is("health", d.ask("GET", "/healthz", ""), 200, "ok")
+	d.is("one more", d.ask("GET", "/metrics", ""), 503, "4 requests")
+	d.is("others have their own room", d.ask("GET", "/api/v1/status", ""), 200, "checks")
 	close(hold)
 	all.Wait()
-	d.is("afterwards", d.ask("GET", "/api/v1/status", ""), 200, "checks")
+	d.is("afterwards", d.ask("GET", "/metrics", ""), 200, "late")
 }
 
 func TestStreamsAreBounded(t *testing.T) {

@@ -26,13 +26,7 @@ func TestABodyThatStallsIsCutOff(t *testing.T) {
 	began := time.Now()
 	var all []net.Conn
 	for range parallel {
-		c, err := net.Dial("tcp", d.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		fmt.Fprint(c, "POST /api/v1/checks/c/recheck HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{\"all\"")
-		all = append(all, c)
+		all = append(all, stall(d, "POST /api/v1/checks/c/recheck"))
 	}
 	for _, c := range all {
 		c.SetReadDeadline(began.Add(within + 10*time.Second))

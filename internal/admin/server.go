@@ -57,8 +57,9 @@ const (
 	readTime     = 10 * time.Second // what Redis is asked for one answer
 	orderTime    = 2 * time.Minute  // an order may go through the whole pool
 	connections  = 256
-	parallel     = 64 // requests, without streams
+	parallel     = 64 // requests, without streams and scrapes
 	streams      = 32
+	scrapes      = 4
 	stopPatience = 3 * time.Second
 )
 
@@ -70,6 +71,7 @@ type Server struct {
 	access   atomic.Pointer[access]
 	slots    chan struct{} // of requests
 	streams  chan struct{} // of event streams
+	scrapes  chan struct{} // of /metrics
 	stopping atomic.Bool
 	refusals refusals
 }
@@ -92,7 +94,7 @@ func New(o Options) (*Server, error) {
 	if o.Beyond && (o.Access.Token == "" || o.Access.Certificate == nil) {
 		return nil, errors.New("admin.listen: " + o.Listen + " can be reached from other machines: set admin.token_file and admin.tls, or listen on 127.0.0.1:PORT or unix:/PATH")
 	}
-	s := &Server{Options: o, slots: make(chan struct{}, parallel), streams: make(chan struct{}, streams)}
+	s := &Server{Options: o, slots: make(chan struct{}, parallel), streams: make(chan struct{}, streams), scrapes: make(chan struct{}, scrapes)}
 	s.admit(o.Access)
 	var err error
 	if s.listener, s.remove, err = listen(o.Listen); err != nil {

@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -129,19 +131,24 @@ func TestProbesThatAreInterruptedAreSummedUp(t *testing.T) {
 	l.sees("proxyward: interrupted: 1 of 2 probed")
 }
 
-func TestTheSecondSignalEndsTheProcessAtOnce(t *testing.T) {
-	signals, over, cancelled, exited := make(chan os.Signal, 2), make(chan struct{}), make(chan bool, 2), make(chan int, 1)
-	go watch(signals, over, func() { cancelled <- true }, func(code int) { exited <- code })
-	signals <- syscall.SIGTERM
-	<-cancelled
-	select {
-	case code := <-exited:
-		t.Fatalf("the first signal exited with %d", code)
-	case <-time.After(10 * time.Millisecond):
-	}
-	signals <- syscall.SIGINT
-	if code := <-exited; code != 130 {
-		t.Errorf("status %d, want 130", code)
-	}
-	close(over)
+func TestASignalASecondAfterTheFirstEndsTheProcessAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		signals, over, cancelled, exited := make(chan os.Signal, 2), make(chan struct{}), 0, []int(nil)
+		go watch(signals, over, func() { cancelled++ }, func(code int) { exited = append(exited, code) })
+		send := func(s syscall.Signal, after time.Duration, codes ...int) {
+			t.Helper()
+			time.Sleep(after)
+			signals <- s
+			synctest.Wait()
+			if cancelled != 1 || !slices.Equal(exited, codes) {
+				t.Errorf("%v, %v later: cancelled %d times, exited with %v, want once and %v", s, after, cancelled, exited, codes)
+			}
+		}
+		send(syscall.SIGTERM, 0)
+		send(syscall.SIGTERM, 0)
+		send(syscall.SIGTERM, 5*time.Millisecond)
+		send(syscall.SIGINT, secondAfter-6*time.Millisecond)
+		send(syscall.SIGINT, time.Millisecond, 130) // counted from the first, not from the last
+		close(over)
+	})
 }

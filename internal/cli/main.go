@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"proxyward/configs"
 	"proxyward/internal/cli/screen"
@@ -31,7 +32,8 @@ func (a *app) note(format string, args ...any) {
 }
 
 // Main runs the command line of the process and returns its exit status. The first
-// SIGINT or SIGTERM asks the command to end, the second ends the process at once.
+// SIGINT or SIGTERM asks the command to end, one that comes secondAfter it or later ends the
+// process at once.
 func Main() int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -48,16 +50,25 @@ func Main() int {
 	return code
 }
 
-// watch cancels at the first signal and exits at the second, with the status that a
-// shell gives a process which a signal ended.
+// secondAfter is how long after the first signal another one means something else: what comes
+// sooner was sent twice, by a key pressed twice or by a terminal and a supervisor.
+const secondAfter = time.Second
+
+// watch cancels at the first signal and exits at the first after secondAfter, with the status
+// that a shell gives a process which a signal ended.
 func watch(signals <-chan os.Signal, over <-chan struct{}, cancel func(), exit func(int)) {
-	for n := 1; ; n++ {
+	var first time.Time
+	for {
 		select {
 		case <-over:
 			return
 		case s := <-signals:
-			cancel()
-			if number, ok := s.(syscall.Signal); ok && n > 1 {
+			number, ok := s.(syscall.Signal)
+			switch {
+			case first.IsZero():
+				first = time.Now()
+				cancel()
+			case ok && time.Since(first) >= secondAfter:
 				exit(128 + int(number))
 			}
 		}

@@ -6,12 +6,20 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/zap"
+
+	"proxyward/configs"
+	"proxyward/prober"
+	"proxyward/scheduler"
+	"proxyward/store"
 )
 
 // listener is systemd's end of the notification socket.
@@ -103,4 +111,45 @@ func TestAReloadBeforeReadySaysNothing(t *testing.T) {
 	if !n.refused.Load() {
 		t.Error("the status does not know of the refusal")
 	}
+}
+
+func TestTheStatusSaysThatTheGuardIsOpen(t *testing.T) {
+	st, err := store.Open(store.Address{URL: "redis://" + miniredis.RunT(t).Addr()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	config, err := configs.Default(listFile(t, "127.0.0.1:1"), "http://target.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := scheduler.NewDaemon(scheduler.Options{Store: st, Prober: prober.New(1), Checks: config.Checks})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { d.Run(ctx) })
+	defer running.Wait()
+	defer stop()
+	<-d.Heard()
+	n := newNotifier(d, st, zap.NewNop(), nil)
+	is := func(pattern string) {
+		t.Helper()
+		if got := n.status(t.Context()); !regexp.MustCompile("^" + pattern + "$").MatchString(got) {
+			t.Errorf("the status is %q, not %q", got, pattern)
+		}
+	}
+	move := func(open bool) {
+		t.Helper()
+		if moved, _, err := st.Pool("default").MoveGuard(t.Context(), open, "a test", 0); err != nil || !moved {
+			t.Fatal(moved, err)
+		}
+	}
+	const pool = `default: 0 eligible, [01] cooling`
+	is(pool)
+	move(true)
+	is(pool + ", guard open")
+	n.refused.Store(true)
+	is("the new configuration is refused, the old one stays; " + pool + ", guard open")
+	n.refused.Store(false)
+	move(false)
+	is(pool)
 }

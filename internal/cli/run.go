@@ -37,7 +37,7 @@ func (a *app) runCommand() *cobra.Command {
 --target and no file it serves one check named default on a Redis inside the process.
 
 The first SIGTERM or SIGINT stops claiming, lets probes in flight finish, commits, gives
-leases back and exits with 0; the second exits at once.`,
+leases back and exits with 0; another one, 1 s later at the earliest, exits at once.`,
 		Example: `  proxyward run --list proxies.txt --target https://shop.example/
   proxyward run --list socks.txt --scheme socks5h --target https://shop.example/ --redis redis://127.0.0.1:6379/0
   proxyward run --config /etc/proxyward/proxyward.yaml`,

@@ -120,7 +120,7 @@ func TestThePackageFromInstallToPurge(t *testing.T) {
 	m.run("sh", "-c", `for f in /etc/proxyward /usr/bin/proxyward /usr/lib/systemd/system/proxyward.service /var/lib/private/proxyward /var/lib/proxyward `+
 		`/usr/share/doc/proxyward /etc/credstore/proxyward.redis-password /etc/systemd/system/multi-user.target.wants/proxyward.service; do
 		if [ -e $f ] || [ -L $f ]; then echo "$f is left" >&2; exit 1; fi; done; ! getent group proxyward-conf`)
-	client := testenv.Client(t, strings.Replace(url, "//", "//ward:s3cret%3A%2F%40only-in-tests@", 1))
+	client := wardClient(t, url)
 	if n := client.HLen(t.Context(), "proxyward:{c}:endpoints").Val(); n != 3 {
 		t.Errorf("of the pool %d endpoints are left", n)
 	}

@@ -43,8 +43,8 @@ func TestTheUnitIsSoundAndTight(t *testing.T) {
 
 func TestTheServiceFromStartToStop(t *testing.T) {
 	t.Parallel()
-	server, farm, m := testenv.NewServer(t, wardOnly...), testenv.NewFarm(t, 4), boot(t)
-	config := m.serve(packages(t).older, server.URL, farm, 4)
+	server, farm, m := testenv.NewServer(t, wardOnly...), testenv.NewFarm(t, 6), boot(t)
+	config := m.serve(packages(t).older, server.URL, farm, 6)
 
 	server.Kill()
 	m.run("systemctl", "start", "--no-block", "proxyward")
@@ -55,9 +55,9 @@ func TestTheServiceFromStartToStop(t *testing.T) {
 	}
 	server.Start()
 	m.becomes("ActiveState", "active")
-	m.becomes("StatusText", "c: 4 eligible, 0 cooling")
+	m.becomes("StatusText", "c: 6 eligible, 0 cooling")
 
-	pid := m.prop("MainPID")
+	pid, client := m.prop("MainPID"), wardClient(t, server.URL)
 	t.Run("a good reload is taken", func(t *testing.T) {
 		m.write("/etc/proxyward/proxyward.yaml", strings.Replace(config, "recheck: 1s", "recheck: 2s", 1))
 		m.run("systemctl", "reload", "proxyward")
@@ -68,7 +68,7 @@ func TestTheServiceFromStartToStop(t *testing.T) {
 		if o := m.try("systemctl", "reload", "proxyward"); o.code == 0 {
 			t.Error("`systemctl reload` says that all is well")
 		}
-		m.becomes("StatusText", "the new configuration is refused, the old one stays; c: 4 eligible")
+		m.becomes("StatusText", "the new configuration is refused, the old one stays; c: 6 eligible")
 		m.says("configuration refused: the old one stays")
 		m.says("/etc/proxyward/proxyward.yaml:9:5")
 		if state := m.prop("ActiveState"); state != "active" || m.prop("MainPID") != pid {
@@ -78,7 +78,7 @@ func TestTheServiceFromStartToStop(t *testing.T) {
 		testenv.Eventually(t, 20*time.Second, "probes go on", func() bool { return len(farm.Hits()) > before+8 })
 		m.write("/etc/proxyward/proxyward.yaml", config)
 		m.run("systemctl", "reload", "proxyward")
-		testenv.Eventually(t, 20*time.Second, "the status is good again", func() bool { return strings.HasPrefix(m.prop("StatusText"), "c: 4 eligible") })
+		testenv.Eventually(t, 20*time.Second, "the status is good again", func() bool { return strings.HasPrefix(m.prop("StatusText"), "c: 6 eligible") })
 	})
 	t.Run("nobody else reads what is secret", func(t *testing.T) {
 		for _, path := range []string{"/run/credentials/proxyward.service/proxyward.redis-password", "/etc/credstore/proxyward.redis-password", "/run/credentials/proxyward.service/proxyward.admin-token",
@@ -123,6 +123,43 @@ func TestTheServiceFromStartToStop(t *testing.T) {
 			t.Errorf("found %s", got)
 		}
 	})
+	t.Run("an ejection is found by its cause, and by the probe that its event names", func(t *testing.T) {
+		farm.Answer(func(w http.ResponseWriter, r *http.Request, proxy string) {
+			if proxy != farm.Host(0) {
+				testenv.Good(w, r, proxy)
+				return
+			}
+			w.Header().Set("Proxy-Authenticate", `Basic realm="farm"`)
+			testenv.Say(http.StatusProxyAuthRequired)(w, r, proxy)
+		})
+		found := ""
+		testenv.Eventually(t, time.Minute, "the journal has the ejection", func() bool {
+			found = m.journal("-o", "json", "FROM=eligible", "TO=cooling", "STAGE=proxy_auth", "REASON=auth_required", "BLAME=credentials")
+			return found != ""
+		})
+		type entry struct {
+			ENDPOINT, PROBE, BY string
+			Cursor              string `json:"__CURSOR"`
+		}
+		moved := decode[entry](t, found)
+		if moved.ENDPOINT != farm.ID(0) || moved.PROBE == "" || moved.BY != "probe" {
+			t.Errorf("found %s", found)
+		}
+		events, err := client.XRevRangeN(t.Context(), "proxyward:{c}:events", "+", "-", 1).Result()
+		if err != nil || len(events) != 1 || events[0].Values["to"] != "cooling" || events[0].Values["probe"] != moved.PROBE {
+			t.Errorf("the last event is %v, %v; the journal names probe %s", events, err, moved.PROBE)
+		}
+		if got := decode[entry](t, m.journal("-o", "json", "PROBE="+moved.PROBE)); got != moved {
+			t.Errorf("by its probe %+v is found, by its cause %+v", got, moved)
+		}
+		m.becomes("StatusText", "c: 5 eligible, 1 cooling")
+	})
+	t.Run("the status says that the guard is open", func(t *testing.T) {
+		farm.Answer(testenv.Say(http.StatusInternalServerError))
+		m.becomes("StatusText", " cooling, guard open")
+		farm.Answer(testenv.Good)
+		testenv.Eventually(t, time.Minute, "it is closed again", func() bool { return !strings.Contains(m.prop("StatusText"), "guard open") })
+	})
 	t.Run("who may read the list looks at the pool", func(t *testing.T) {
 		if o := m.wardCLI("fsck"); o.code != 0 {
 			t.Errorf("fsck: %s%s", o.out, o.err)
@@ -144,7 +181,7 @@ func TestWhatIsStuckOrKilledIsRestarted(t *testing.T) {
 	m.says("256 probes in flight need some 356 open files, and this process may have 300")
 
 	// A slow Redis, and one that is away, are nothing that a restart would mend.
-	client := testenv.Client(t, strings.Replace(server.URL, "//", "//ward:s3cret%3A%2F%40only-in-tests@", 1))
+	client := wardClient(t, server.URL)
 	client.Do(t.Context(), "CLIENT", "PAUSE", "7000", "ALL")
 	time.Sleep(7 * time.Second)
 	server.Kill()
@@ -215,7 +252,7 @@ func TestAStopUnderLoadLosesNoResult(t *testing.T) {
 	if seen != proxies {
 		t.Errorf("%d endpoints, not %d: %s", seen, proxies, o.err)
 	}
-	client := testenv.Client(t, strings.Replace(server.URL, "//", "//ward:s3cret%3A%2F%40only-in-tests@", 1))
+	client := wardClient(t, server.URL)
 	if leases, daemons := client.ZCard(t.Context(), "proxyward:{c}:leases").Val(), client.ZCard(t.Context(), "proxyward:{c}:daemons").Val(); leases+daemons != 0 {
 		t.Errorf("%d leases, %d daemons are left", leases, daemons)
 	}

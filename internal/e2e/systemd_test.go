@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"proxyward/internal/testenv"
 )
@@ -203,6 +206,17 @@ const (
 
 // wardOnly are redis-server's arguments for a server that wants the service's password.
 var wardOnly = []string{"--user", "default", "off", "--user", "ward", "on", ">" + servicePassword, "~*", "&*", "+@all"}
+
+// wardClient is a client that knows the service's password.
+func wardClient(t *testing.T, server string) *redis.Client {
+	t.Helper()
+	at, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.User = url.UserPassword("ward", servicePassword)
+	return testenv.Client(t, at.String())
+}
 
 // serve installs a package and writes what a service with a farm of n proxies needs.
 func (m *machine) serve(deb, redis string, farm *testenv.Farm, n int) (config string) {

@@ -69,9 +69,9 @@ func (m *Metrics) Expect(check string, sources []string) {
 // valid is text that Prometheus takes for a label.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// Handler serves the metrics.
+// Handler serves the metrics, to any number at once.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Timeout: 10 * time.Second})
 }
 
 // Probed counts a probe.
