@@ -169,6 +169,19 @@ func TestTheServiceFromStartToStop(t *testing.T) {
 	if result, state := m.prop("Result"), m.prop("ActiveState"); result != "success" || state != "inactive" {
 		t.Errorf("after the stop: %s, %s", result, state)
 	}
+	t.Run("secrets may be encrypted", func(t *testing.T) {
+		for _, name := range []string{"proxyward.redis-url", "proxyward.redis-password", "proxyward.admin-token"} {
+			m.run("mkdir", "-p", "/etc/credstore.encrypted")
+			m.run("systemd-creds", "encrypt", "--with-key=host", "--name="+name, "/etc/credstore/"+name, "/etc/credstore.encrypted/"+name)
+			m.run("rm", "/etc/credstore/"+name)
+		}
+		m.unit("LoadCredentialEncrypted=proxyward.redis-url", "LoadCredentialEncrypted=proxyward.redis-password", "LoadCredentialEncrypted=proxyward.admin-token")
+		m.run("systemctl", "start", "proxyward")
+		m.becomes("StatusText", " eligible")
+		if got := m.admin("/metrics", serviceToken); got != http.StatusOK {
+			t.Errorf("/metrics with the token: %d", got)
+		}
+	})
 }
 
 func TestWhatIsStuckOrKilledIsRestarted(t *testing.T) {
@@ -191,19 +204,31 @@ func TestWhatIsStuckOrKilledIsRestarted(t *testing.T) {
 		t.Fatalf("%s restarts while redis was slow and away", n)
 	}
 	server.Start()
+	m.becomes("StatusText", "c: 2 eligible")
+
+	// A scheduler that is stuck is, though the process lives and Redis answers: the journal
+	// takes no line, and a tick waits in its own.
+	m.run("systemctl", "kill", "--kill-whom=main", "--signal=STOP", "systemd-journald")
+	testenv.Eventually(t, 2*time.Minute, "the scheduler is stuck", func() bool { return m.admin("/healthz", "") == http.StatusServiceUnavailable })
+	if got := m.admin("/readyz", ""); got != http.StatusOK {
+		t.Errorf("/readyz: %d, while only the scheduler is stuck", got)
+	}
+	m.becomes("NRestarts", "1")
+	m.run("systemctl", "kill", "--kill-whom=main", "--signal=CONT", "systemd-journald")
+	m.becomes("StatusText", "c: 2 eligible")
 
 	m.run("systemctl", "kill", "--kill-whom=main", "--signal=STOP", "proxyward")
-	m.becomes("NRestarts", "1")
+	m.becomes("NRestarts", "2")
 	m.says("Watchdog timeout")
 	m.becomes("StatusText", "c: 2 eligible")
 	m.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", "proxyward")
-	m.becomes("NRestarts", "2")
+	m.becomes("NRestarts", "3")
 	m.becomes("StatusText", "c: 2 eligible")
 
 	// What cannot start is tried again, until it can.
 	m.run("mv", "/etc/proxyward/proxyward.yaml", "/etc/proxyward/aside")
 	m.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", "proxyward")
-	m.becomes("NRestarts", "4")
+	m.becomes("NRestarts", "5")
 	m.run("mv", "/etc/proxyward/aside", "/etc/proxyward/proxyward.yaml")
 	m.becomes("StatusText", "c: 2 eligible")
 	if o := m.wardCLI("fsck"); o.code != 0 {
