@@ -27,28 +27,63 @@ func TestTheSameSourcesGiveTheSamePackage(t *testing.T) {
 }
 
 func TestAReleasesNotesAreCutFromTheChangelog(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	script, err := os.ReadFile("../../packaging/notes")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		"CHANGELOG.md":    "# Changelog\n\n## Unreleased\n\n- soon\n\n## 1.1.0 (2026-02-01)\n\nTwo things.\n\n- one\n\n  more of it\n- two\n\n## 1.1\n\n- another\n",
-		"packaging/notes": string(script),
-	} {
-		path := filepath.Join(dir, name)
-		os.MkdirAll(filepath.Dir(path), 0o755)
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir := release(t, "# Changelog\n\n## Unreleased\n\n- soon\n\n## 1.1.0 (2026-02-01)\n\nTwo things.\n\n- one\n\n  more of it\n- two\n\n## 1.1\n\n- another\n")
 	for version, want := range map[string]string{"1.1.0": "Two things.\n\n- one\n\n  more of it\n- two\n", "1.1": "- another\n", "Unreleased": "- soon\n", "1.0": ""} {
 		o := run(t, "bash", filepath.Join(dir, "packaging/notes"), version)
 		if o.out != want || (o.code == 0) != (want != "") {
 			t.Errorf("%s: exit status %d, %q, not %q", version, o.code, o.out, want)
 		}
 	}
+	t.Setenv("MAINTAINER", "A Person <person@example.org>")
+	t.Setenv("SOURCE_DATE_EPOCH", "1767225600")
+	for version, want := range map[string]string{"1.1.0": "  * Two things.\n  * one\n  * more of it\n  * two", "1.1": "  * another", "1.2-rc1": "  * soon"} {
+		o := run(t, "bash", filepath.Join(dir, "packaging/debian-changelog"), version)
+		head, tail := "proxyward ("+strings.Replace(version, "-", "~", 1)+"-1) unstable; urgency=medium\n\n", "\n\n -- A Person <person@example.org>  Thu, 01 Jan 2026 00:00:00 +0000\n"
+		if o.out != head+want+tail {
+			t.Errorf("Debian's form of %s: exit status %d, %q, not %q", version, o.code, o.out, head+want+tail)
+		}
+	}
+}
+
+// The changelog that there is gives a version the notes that are unreleased now, once its
+// heading says so.
+func TestTheUnreleasedNotesBecomeAVersions(t *testing.T) {
+	t.Parallel()
+	now, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unreleased := run(t, "bash", "../../packaging/notes", "Unreleased")
+	dir := release(t, strings.Replace(string(now), "\n## Unreleased\n", "\n## Unreleased\n\n## 987.6.5 (2026-02-01)\n", 1))
+	if o := run(t, "bash", filepath.Join(dir, "packaging/notes"), "987.6.5"); o.code != 0 || o.out != unreleased.out || len(lines(o.out)) < 3 {
+		t.Errorf("exit status %d, %q, not %q", o.code, o.out, unreleased.out)
+	}
+	if o := run(t, "bash", filepath.Join(dir, "packaging/notes"), "Unreleased"); o.code != 1 || o.out != "" {
+		t.Errorf("nothing is unreleased, but: exit status %d, %q", o.code, o.out)
+	}
+}
+
+// release is a folder with the scripts that cut notes, and a changelog.
+func release(t *testing.T, changelog string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	files := map[string][]byte{"CHANGELOG.md": []byte(changelog)}
+	for _, name := range []string{"packaging/notes", "packaging/debian-changelog"} {
+		script, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = script
+	}
+	if err := os.Mkdir(filepath.Join(dir, "packaging"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 func TestThePackageFromInstallToPurge(t *testing.T) {
