@@ -101,7 +101,7 @@ func TestReportsOfADeadProxyHaveItProbedAndOutLongBeforeItsRecheck(t *testing.T)
 		}
 		events, _, err := p.Events(t.Context(), "0", 1000)
 		if err != nil || !slices.ContainsFunc(events, func(e map[string]string) bool {
-			return e["by"] == "report" && e["endpoint"] == farm.ID(0) && e["detail"] == "3 bad reports of 1 workers within 1m0s"
+			return e["by"] == "report" && e["endpoint"] == farm.ID(0) && e["detail"] == "3 bad reports by 1 worker within 1m0s"
 		}) {
 			t.Error(events, err)
 		}

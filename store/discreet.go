@@ -29,7 +29,8 @@ func (p *Pool) look(ctx context.Context, names []string, ids []any) (rows []any,
 	return rows, err
 }
 
-// plainLook reads in one transaction, without a script and without `urls`.
+// plainLook reads in one transaction, without a script and without `urls`; whether `inflight` is
+// whole it does not ask.
 func (p *Pool) plainLook(ctx context.Context, ids []any) ([]any, error) {
 	k, tx := p.keys, p.client.TxPipeline()
 	ask := func(command, key string) *redis.Cmd { return tx.Do(ctx, append([]any{command, key}, ids...)...) }
@@ -37,7 +38,7 @@ func (p *Pool) plainLook(ctx context.Context, ids []any) ([]any, error) {
 	for _, key := range append(k.lanes(), k.leases()) {
 		columns = append(columns, ask("zmscore", key))
 	}
-	columns = append(columns, ask("hmget", k.tokens()), ask("zmscore", k.holds()))
+	columns = append(columns, ask("hmget", k.tokens()), ask("zmscore", k.holds()), ask("zmscore", k.inflight()), ask("hmget", k.engaged()))
 	if err := exec(ctx, tx); err != nil {
 		return nil, err
 	}

@@ -105,11 +105,9 @@ func entryOf(id string, row []any) (Entry, error) {
 	}
 	e.LeaseMs, e.Leased = number(7)
 	e.HoldMs, _ = number(9)
-	if len(row) > seenWhole { // a discreet look does not ask
-		in, _ := number(seenInflight)
-		away, _ := number(seenEngaged)
-		e.Jobs = in + away
-	}
+	in, _ := number(seenInflight)
+	away, _ := number(seenEngaged)
+	e.Jobs = in + away
 	if e.Raw == "" {
 		return e, nil
 	}

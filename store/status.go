@@ -17,6 +17,7 @@ type Status struct {
 	States       map[record.State]int64
 	Lanes        map[record.Lane]Queue
 	Leases       int64
+	Jobs         int64 // live ones of workers, where the check counts them
 	Trials       int64 // leases from the recovery lane: endpoints permitted now
 	Admitted     int64 // admissions of the last window
 	Trickle      int64 // admissions the fleet may make per window, as of the last claim
@@ -53,7 +54,7 @@ func full(err error) bool { return err != nil && strings.Contains(err.Error(), "
 func (p *Pool) status(ctx context.Context, now int64, tx redis.Pipeliner) (Status, error) {
 	k := p.keys
 	counts, daemons, tokens := tx.HGetAll(ctx, k.counts()), tx.ZRangeWithScores(ctx, k.daemons(), 0, -1), tx.HVals(ctx, k.tokens())
-	leases, admitted := tx.ZCard(ctx, k.leases()), tx.ZCard(ctx, k.admitted())
+	leases, admitted, jobs := tx.ZCard(ctx, k.leases()), tx.ZCard(ctx, k.admitted()), tx.ZCard(ctx, k.jobs())
 	meta, trickle := tx.HMGet(ctx, k.meta(), "last_commit_ms", "lowest", "guard_ms", "guard_why", "guard_since", "guard_opened"), tx.HMGet(ctx, k.budget(), "trickle")
 	type lane struct {
 		waiting, due *redis.IntCmd
@@ -68,7 +69,7 @@ func (p *Pool) status(ctx context.Context, now int64, tx redis.Pipeliner) (Statu
 		return Status{}, fmt.Errorf("read status: %w", err)
 	}
 	s := Status{Now: now, States: map[record.State]int64{}, Lanes: map[record.Lane]Queue{}, Daemons: map[string]int64{},
-		Leases: leases.Val(), Admitted: admitted.Val(), Trials: countLane(tokens.Val(), record.Recovery),
+		Leases: leases.Val(), Jobs: jobs.Val(), Admitted: admitted.Val(), Trials: countLane(tokens.Val(), record.Recovery),
 		Guard: guardState(meta.Val()[2:]), LastCommitMs: integer(meta.Val()[0]), LowestScore: integer(meta.Val()[1]),
 		Trickle: integer(trickle.Val()[0])}
 	for state, n := range counts.Val() {

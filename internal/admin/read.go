@@ -158,8 +158,7 @@ func (s *Server) explain(ctx context.Context, r *http.Request) (any, error) {
 	case len(bad) > 0:
 		return nil, trouble(http.StatusConflict, "its record cannot be read: `proxyward fsck --repair` makes it a candidate again")
 	}
-	now, err := p.Time(ctx)
-	return operate.StoryOf(p.Name(), entries[0], now), err
+	return operate.StoryOf(ctx, p, entries[0])
 }
 
 // source is a list of a check.

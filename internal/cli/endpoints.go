@@ -94,17 +94,27 @@ func (a *app) printEndpoints(name string, entries []store.Entry, total int, now 
 	return nil
 }
 
-// endpointTable is the table of endpoints that the commands print.
+// endpointTable is the table of endpoints that the command prints, with their live jobs where
+// there are any.
 func endpointTable(entries []store.Entry, now int64) *screen.Table {
 	t := &screen.Table{Columns: []screen.Column{
 		{Head: "STATE"}, {Head: "ENDPOINT", Flex: true}, {Head: "SINCE", Right: true}, {Head: "NEXT PROBE", Right: true},
-		{Head: "ALLOCATED", Right: true}, {Head: "LATENCY", Right: true}, {Head: "WHY"},
+		{Head: "ALLOCATED", Right: true}, {Head: "JOBS", Right: true}, {Head: "LATENCY", Right: true}, {Head: "WHY"},
 	}}
+	busy := slices.ContainsFunc(entries, func(e store.Entry) bool { return e.Jobs > 0 })
+	const jobs = 5 // its column
+	if !busy {
+		t.Columns = slices.Delete(t.Columns, jobs, jobs+1)
+	}
 	for _, e := range entries {
 		state := e.State()
-		t.Add(screen.Cell{Text: string(state), Ink: tell.StateInk(state)}, screen.C(e.ID),
+		row := []screen.Cell{{Text: string(state), Ink: tell.StateInk(state)}, screen.C(e.ID),
 			screen.C(screen.Ago(e.Record.SinceMs, now)), screen.C(tell.Soon(e, now)),
-			screen.C(screen.Number(e.Allocations())), screen.C(latency(e.Record)), screen.C(tell.Why(e)))
+			screen.C(screen.Number(e.Allocations())), screen.C(screen.Number(e.Jobs)), screen.C(latency(e.Record)), screen.C(tell.Why(e))}
+		if !busy {
+			row = slices.Delete(row, jobs, jobs+1)
+		}
+		t.Add(row...)
 	}
 	return t
 }

@@ -54,13 +54,12 @@ func (a *app) explain(ctx context.Context, s *session, arg string, asJSON bool) 
 	if len(bad) > 0 {
 		return sayNo("the record of %v: somebody else wrote it; `proxyward fsck --repair` makes %s a candidate again", bad[0], id)
 	}
-	now, err := s.pool.Time(ctx)
+	x, err := operate.StoryOf(ctx, s.pool, e)
 	if err != nil {
 		return err
 	}
-	x := operate.StoryOf(s.pool.Name(), e, now)
 	if asJSON {
 		return a.printJSON(x)
 	}
-	return a.printExplain(x, e, now)
+	return a.printExplain(x, e)
 }

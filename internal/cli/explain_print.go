@@ -15,8 +15,8 @@ import (
 )
 
 // printExplain writes one endpoint's story for a person.
-func (a *app) printExplain(x operate.Story, e store.Entry, now int64) error {
-	style := a.style()
+func (a *app) printExplain(x operate.Story, e store.Entry) error {
+	style, now := a.style(), x.NowMs
 	var b strings.Builder
 	state := e.State()
 	fmt.Fprintf(&b, "%s  %s %s\n", style.Paint(screen.Bold, x.Endpoint), style.Paint(tell.StateInk(state), string(state)), sinceWords(x.Record, now))
@@ -32,7 +32,11 @@ func (a *app) printExplain(x operate.Story, e store.Entry, now int64) error {
 	row("do", x.Advice)
 	row("failures", classWords(x.Record.Classes, now))
 	row("probes", probeWords(x.Record, now))
+	row("reports", reportWords(x.Reports, now))
 	row("allocated", screen.Count(x.Record.Allocations, "time"))
+	if x.Jobs > 0 {
+		row("jobs", screen.Number(x.Jobs)+" live")
+	}
 	row("lists", strings.Join(x.Record.Sources, ", "))
 	if state != record.Disabled {
 		row("note", x.Record.Note)
@@ -83,6 +87,21 @@ func probeWords(r record.Record, now int64) string {
 		text += ", never passed"
 	}
 	return text
+}
+
+// reportWords says what workers told of an endpoint, as far as it still matters.
+func reportWords(r *operate.Reports, now int64) string {
+	if r == nil {
+		return ""
+	}
+	var parts []string
+	if r.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%s by %s, the last %s", screen.Count(int64(r.Failed), "bad one"), screen.Count(int64(r.Workers), "worker"), screen.When(r.LastMs, now)))
+	}
+	if r.AskedMs > 0 {
+		parts = append(parts, "workers' reports asked for a probe "+screen.When(r.AskedMs, now))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func historyTable(history []record.Step, now int64) *screen.Table {

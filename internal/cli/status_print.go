@@ -42,6 +42,9 @@ func headOf(c operate.Check, b *strings.Builder, style screen.Style) {
 	if c.LastCommitMs > 0 {
 		last = "last result " + screen.When(c.LastCommitMs, c.NowMs)
 	}
+	if c.Jobs > 0 {
+		last = screen.Count(c.Jobs, "live job") + ", " + last
+	}
 	fmt.Fprintf(b, "%s  %s, %s, %s being probed, %s\n", style.Paint(screen.Bold, c.Name), screen.Count(total, "endpoint"),
 		screen.Count(int64(len(c.Daemons)), "daemon"), screen.Number(c.Leases), last)
 }

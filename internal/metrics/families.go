@@ -23,6 +23,7 @@ var (
 	laneWaiting  = family{"lane_endpoints", "gauge", []string{"check", "lane"}, "Endpoints that wait in a lane."}
 	laneDue      = family{"lane_due_endpoints", "gauge", []string{"check", "lane"}, "Of these, endpoints that are due."}
 	laneOldest   = family{"lane_oldest_due_seconds", "gauge", []string{"check", "lane"}, "How long the longest waiting one has been due; the urgent lane is not ordered by time."}
+	liveJobs     = family{"live_jobs", "gauge", []string{"check"}, "Live jobs of workers, where the check counts them."}
 	leases       = family{"leases", "gauge", []string{"check"}, "Probes under way in the whole fleet."}
 	trickle      = family{"trickle_per_window", "gauge", []string{"check"}, "Recoveries that the fleet may admit per window now."}
 	admitted     = family{"trickle_admitted", "gauge", []string{"check"}, "Recoveries that the fleet admitted in the last window."}
@@ -56,7 +57,7 @@ var (
 )
 
 // families lists all of them.
-var families = []family{endpoints, laneWaiting, laneDue, laneOldest, leases, trickle, admitted, guardOpen, guardSince, guardOpened, daemons,
+var families = []family{endpoints, laneWaiting, laneDue, laneOldest, leases, liveJobs, trickle, admitted, guardOpen, guardSince, guardOpened, daemons,
 	lastCommit, reports, repaired, redisUp, probes, stageSeconds, probeSeconds, transitions, committed, expired, ticks, tickLag, standby, uplinkDown,
 	sources, sourceRead, sourceFaults, redisSeconds, redisErrors, reloads, reloadGood, panics, build}
 

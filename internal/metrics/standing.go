@@ -84,6 +84,7 @@ func sendPool(send func(f family, v float64, labels ...string), check string, p 
 		}
 	}
 	send(leases, float64(p.Leases), check)
+	send(liveJobs, float64(p.Jobs), check)
 	send(trickle, float64(p.Trickle), check)
 	send(admitted, float64(p.Admitted), check)
 	send(guardOpen, number(p.Guard.OpenMs > 0), check)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"proxyward/internal/cli/tell"
+	"proxyward/scheduler/suspect"
 	"proxyward/store"
 	"proxyward/store/record"
 )
@@ -16,6 +17,7 @@ import (
 // the pool: an endpoint on trial is permitted, and the set counts for an eligible one.
 type Endpoint struct {
 	Endpoint string `json:"endpoint"`
+	Jobs     int64  `json:"jobs,omitempty"` // live ones of workers, where the check counts them
 	record.Record
 }
 
@@ -23,7 +25,7 @@ type Endpoint struct {
 func EndpointOf(e store.Entry) Endpoint {
 	r := e.Record
 	r.State, r.Allocations = e.State(), e.Allocations()
-	return Endpoint{e.ID, r}
+	return Endpoint{e.ID, e.Jobs, r}
 }
 
 // Story is what is known of one endpoint, and what comes next.
@@ -31,15 +33,34 @@ type Story struct {
 	Endpoint string        `json:"endpoint"`
 	Check    string        `json:"check"`
 	Record   record.Record `json:"record"`
+	NowMs    int64         `json:"now_ms"`  // pool time
 	History  []record.Step `json:"history"` // newest first
 	Next     tell.Next     `json:"next"`
 	Advice   string        `json:"advice,omitempty"` // what a person can do
+	Jobs     int64         `json:"jobs,omitempty"`   // live ones of workers, where the check counts them
+	Reports  *Reports      `json:"reports,omitempty"`
 }
 
-// StoryOf tells of an entry of the pool at pool time now.
-func StoryOf(check string, e store.Entry, now int64) Story {
-	s := Story{Endpoint: e.ID, Check: check, Record: EndpointOf(e).Record,
-		History: slices.Clone(e.Record.History), Next: tell.NextOf(e, now)}
+// Reports are what workers reported of an endpoint lately, as far as it still matters.
+type Reports struct {
+	Failed  int   `json:"failed"`             // that count towards asking for a probe
+	Workers int   `json:"workers"`            // whose they are
+	LastMs  int64 `json:"last_ms,omitempty"`  // pool time of the last one
+	AskedMs int64 `json:"asked_ms,omitempty"` // pool time at which such reports asked for a probe last
+}
+
+// StoryOf tells of an entry of a pool.
+func StoryOf(ctx context.Context, p *store.Pool, e store.Entry) (Story, error) {
+	now, err := p.Time(ctx)
+	if err != nil {
+		return Story{}, err
+	}
+	reported, err := p.Reported(ctx, []string{e.ID})
+	if err != nil {
+		return Story{}, err
+	}
+	s := Story{Endpoint: e.ID, Check: p.Name(), NowMs: now, Record: EndpointOf(e).Record, History: slices.Clone(e.Record.History),
+		Next: tell.NextOf(e, now), Jobs: e.Jobs, Reports: reportsOf(suspect.Decode(reported[0]))}
 	slices.Reverse(s.History)
 	if s.History == nil {
 		s.History = []record.Step{}
@@ -47,7 +68,18 @@ func StoryOf(check string, e store.Entry, now int64) Story {
 	if e.Record.Reason != "" {
 		s.Advice = tell.Advice(e.Record.Stage, e.Record.Reason, e.Record.Blame)
 	}
-	return s
+	return s, nil
+}
+
+func reportsOf(s suspect.State) *Reports {
+	r := Reports{Failed: len(s.Bad), Workers: suspect.Workers(s.Bad), AskedMs: s.AskedMs}
+	if len(s.Bad) > 0 {
+		r.LastMs = s.Bad[len(s.Bad)-1].AtMs
+	}
+	if r == (Reports{}) {
+		return nil
+	}
+	return &r
 }
 
 // Page is a part of a pool's endpoints, in no order; a walk from page to page meets each

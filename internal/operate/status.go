@@ -20,6 +20,7 @@ type Check struct {
 	Lanes        map[string]int64 `json:"lanes"` // endpoints waiting
 	Due          map[string]int64 `json:"due"`   // of these, due now
 	Leases       int64            `json:"leases"`
+	Jobs         int64            `json:"jobs"` // live ones of workers, where the check counts them
 	Guard        Guard            `json:"guard"`
 	Trickle      int64            `json:"trickle"`  // admissions per window; 0: not known
 	Admitted     int64            `json:"admitted"` // in the last window
@@ -87,7 +88,7 @@ func StatusOf(ctx context.Context, st *store.Store, conf Configured, name string
 		status.Trickle = int64(check.Trickle.PerTick)
 	}
 	c := Check{Name: name, States: map[string]int64{}, Lanes: map[string]int64{}, Due: map[string]int64{},
-		Leases: status.Leases, Trickle: status.Trickle, Admitted: status.Admitted, Daemons: live(status),
+		Leases: status.Leases, Jobs: status.Jobs, Trickle: status.Trickle, Admitted: status.Admitted, Daemons: live(status),
 		LastCommitMs: status.LastCommitMs, NowMs: status.Now, Status: status}
 	if status.Guard.OpenMs > 0 {
 		c.Guard = Guard{true, status.Guard.OpenMs, status.Guard.Why}

@@ -52,7 +52,7 @@ func (s State) Judge(reports []Report, f Facts, r Rules, nowMs int64, dice float
 			j.Stage, j.Reason = rep.Stage, rep.Reason
 			if j.Next.enough(r) && !j.Ask {
 				j.Ask = true
-				j.Detail = fmt.Sprintf("%d bad reports of %d workers within %v", len(j.Next.Bad), workers(j.Next.Bad),
+				j.Detail = fmt.Sprintf("%s by %s within %v", counted(len(j.Next.Bad), "bad report"), counted(Workers(j.Next.Bad), "worker"),
 					time.Duration(r.WithinMs)*time.Millisecond)
 			}
 		}
@@ -65,6 +65,13 @@ func (s State) Judge(reports []Report, f Facts, r Rules, nowMs int64, dice float
 	}
 	j.DueMs = j.Next.putOff(f, r, dice)
 	return j
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // bad adds a bad report. What was written before the last probe, or before the endpoint was
@@ -108,7 +115,7 @@ func (s *State) finish(list []Sight) {
 // enough: the bad reports are as many, and of as many workers, as the rules ask for, and
 // the endpoint was not asked for lately.
 func (s State) enough(r Rules) bool {
-	return len(s.Bad) >= r.After && workers(s.Bad) >= r.Workers && (s.AskedMs == 0 || newest(s.Bad) >= s.AskedMs+r.QuietMs)
+	return len(s.Bad) >= r.After && Workers(s.Bad) >= r.Workers && (s.AskedMs == 0 || newest(s.Bad) >= s.AskedMs+r.QuietMs)
 }
 
 // good adds a good report.
@@ -132,7 +139,7 @@ func (s *State) good(rep Report, r Rules) Cause {
 }
 
 // plenty: the good reports are as many, and of as many workers, as the rules ask for.
-func (s State) plenty(r Rules) bool { return len(s.Good) >= r.After && workers(s.Good) >= r.Workers }
+func (s State) plenty(r Rules) bool { return len(s.Good) >= r.After && Workers(s.Good) >= r.Workers }
 
 // putOff is when a recheck is due instead, 0 where it stays: as after a probe that passed
 // when the last good report was written, and never later than the bound.

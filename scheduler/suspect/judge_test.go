@@ -70,7 +70,7 @@ func TestEnoughBadReportsHaveTheEndpointProbed(t *testing.T) {
 
 func TestAfterItWasAskedForTheCountStartsAgain(t *testing.T) {
 	j := State{}.Judge(story(t, "bad A 100", "bad A 101", "bad B 102"), Facts{}, rules, 102_000, 0)
-	if !j.Ask || j.Detail != "3 bad reports of 2 workers within 1m0s" || j.Stage != "connect" || j.Reason != "refused" {
+	if !j.Ask || j.Detail != "3 bad reports by 2 workers within 1m0s" || j.Stage != "connect" || j.Reason != "refused" {
 		t.Fatalf("%+v", j)
 	}
 	s := Decode(j.Asked.Encode())

@@ -96,7 +96,8 @@ func knows(list []Sight, mark string) bool {
 	return slices.ContainsFunc(list, func(s Sight) bool { return s.Mark == mark })
 }
 
-func workers(list []Sight) int {
+// Workers counts the workers that reports came from.
+func Workers(list []Sight) int {
 	seen := map[string]bool{}
 	for _, s := range list {
 		seen[s.Worker] = true
