@@ -89,7 +89,7 @@ var chains = map[string]string{
 	"3": "new candidate cooling eligible",
 	"4": "new candidate eligible cooling eligible", "5": "new candidate eligible cooling eligible",
 	"6": "new candidate eligible",
-	"7": "new candidate eligible disabled",
+	"7": "new candidate eligible disabled none",
 	"8": "new candidate eligible", "9": "new candidate eligible",
 }
 

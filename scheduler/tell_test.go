@@ -276,14 +276,18 @@ func TestVeryManyMovesAreFewLines(t *testing.T) {
 	})
 }
 
-// A pool that was lost has a stream that begins anew, even with ids that lie before.
+// A pool that was lost has a stream that begins anew, even with ids that lie before. The
+// daemon has the rights of configs/redis-acl.conf.
 func TestAStreamThatBeginsAnewIsFollowed(t *testing.T) {
 	t.Parallel()
-	url := testenv.Redis(t)
+	url := testenv.Redis(t, "--include", testenv.ACL(t))
 	raw := testenv.Client(t, url)
-	logs := watched(t, url, testCheck(t))
+	logs := watched(t, testenv.As("proxyward", url), testCheck(t))
 	raw.XAdd(t.Context(), &redis.XAddArgs{Stream: key("events"), ID: "9000000000000000-1", Values: []string{"endpoint", "*", "by", "guard"}})
 	caughtUp(t, raw, logs) // it is where no clock will ever be
 	raw.Del(t.Context(), key("events"))
 	caughtUp(t, raw, logs)
+	if n := loud(logs).FilterMessageSnippet("redis").Len(); n > 0 {
+		t.Errorf("complaints: %v", loud(logs).All())
+	}
 }
