@@ -16,6 +16,7 @@ const (
 type jobs struct {
 	at    uint64    // place in the eligible set up to which endpoints were put in
 	asked time.Time // when it last looked for what is to be dropped
+	told  time.Time // when it last told of workers that take jobs which nobody counts
 }
 
 // tendJobs ends jobs whose time is over, where the check counts them; what was counted of a
@@ -50,17 +51,24 @@ func (r *runner) endJobs(ctx context.Context) error {
 	return err
 }
 
-// dropJobs removes what is counted though nobody asks for it.
+// dropJobs removes what is counted though nobody asks for it. Of workers that take jobs all the
+// same it tells, once in complainEvery at most.
 func (r *runner) dropJobs(ctx context.Context) error {
 	if !r.jobs.asked.IsZero() && time.Since(r.jobs.asked) < dropEvery {
 		return nil
 	}
-	dropped, err := r.pool.DropJobs(ctx)
-	if dropped {
+	dropped, left, err := r.pool.DropJobs(ctx)
+	if err != nil {
+		return err
+	}
+	r.jobs.asked = time.Now()
+	switch {
+	case dropped:
 		r.log.Info("live jobs are not counted any more: what was counted is removed")
+	case left > 0 && time.Since(r.jobs.told) > complainEvery:
+		r.jobs.told = time.Now()
+		r.log.Warn("workers take jobs of a check that counts none: nothing ends those that they abandon",
+			zap.Int64("jobs", left), zap.String("what to do", "set `jobs: true`, or have them take proxies with allocate.lua"))
 	}
-	if err == nil {
-		r.jobs.asked = time.Now()
-	}
-	return err
+	return nil
 }

@@ -6,8 +6,13 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 
 	"proxyward/internal/testenv"
+	"proxyward/prober"
+	"proxyward/scheduler"
 	"proxyward/store"
 	"proxyward/store/record"
 )
@@ -103,4 +108,35 @@ func TestJobsAreSwitchedOnAndOffWhileWorkersWork(t *testing.T) {
 		return raw.Exists(t.Context(), key("jobs"), key("inflight"), key("engaged")).Val() == 0 && !raw.HExists(t.Context(), key("meta"), "jobs").Val()
 	})
 	sound(t, p)
+}
+
+func TestJobsThatNobodyCountsAreTold(t *testing.T) {
+	t.Parallel()
+	url := testenv.Redis(t)
+	p, farm := openPool(t, url), testenv.NewFarm(t, 2)
+	enroll(t, p, farm, 2)
+	s, err := store.Open(store.Address{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	core, logs := observer.New(zapcore.WarnLevel)
+	d := scheduler.NewDaemon(scheduler.Options{Store: s, Prober: prober.New(16), Checks: []scheduler.Check{testCheck(t)}, Log: zap.New(core)})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- d.Run(ctx) }()
+	testenv.Eventually(t, 20*time.Second, "a worker takes a job", func() bool {
+		_, ok, err := p.Acquire(t.Context(), time.Hour, 0)
+		return ok && err == nil
+	})
+	words := "workers take jobs of a check that counts none"
+	testenv.Eventually(t, 20*time.Second, "it is told", func() bool { return logs.FilterMessageSnippet(words).Len() == 1 })
+	testenv.Eventually(t, 20*time.Second, "more looks", ticksPassed(t, p, 6500))
+	if n := logs.FilterMessageSnippet(words).Len(); n != 1 {
+		t.Errorf("told %d times within a minute", n)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }

@@ -124,20 +124,22 @@ func (p *Pool) FillJobs(ctx context.Context, at uint64) (next uint64, ids int, e
 }
 
 // DropJobs removes what was counted of live jobs, where a daemon has counted them; dropped says
-// that one had. Tokens that workers still hold end nothing then. It is safe to repeat.
-func (p *Pool) DropJobs(ctx context.Context) (dropped bool, err error) {
-	on, err := p.client.HGet(ctx, p.keys.meta(), "jobs").Result()
-	if errors.Is(err, redis.Nil) || err == nil && on != "1" {
-		return false, nil
+// that one had. Tokens that workers still hold end nothing then. Where none had, left is how many
+// jobs workers took all the same: they stay, for a daemon that counts. It is safe to repeat.
+func (p *Pool) DropJobs(ctx context.Context) (dropped bool, left int64, err error) {
+	k, pipe := p.keys, p.client.Pipeline()
+	on, jobs := pipe.HGet(ctx, k.meta(), "jobs"), pipe.ZCard(ctx, k.jobs())
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return false, 0, fmt.Errorf("drop jobs: %w", err)
 	}
-	if err == nil {
-		tx := p.client.TxPipeline()
-		tx.HDel(ctx, p.keys.meta(), "jobs", "jobs_whole")
-		tx.Unlink(ctx, p.keys.jobs(), p.keys.inflight(), p.keys.engaged())
-		err = exec(ctx, tx)
+	if on.Val() != "1" {
+		return false, jobs.Val(), nil
 	}
-	if err != nil {
-		return false, fmt.Errorf("drop jobs: %w", err)
+	tx := p.client.TxPipeline()
+	tx.HDel(ctx, k.meta(), "jobs", "jobs_whole")
+	tx.Unlink(ctx, k.jobs(), k.inflight(), k.engaged())
+	if err := exec(ctx, tx); err != nil {
+		return false, 0, fmt.Errorf("drop jobs: %w", err)
 	}
-	return true, nil
+	return true, 0, nil
 }

@@ -292,7 +292,7 @@ func TestJobsAreSwitchedOnAndOff(t *testing.T) {
 			t.Errorf("%d jobs of the early one", e.Jobs)
 		}
 		sound(t, p)
-		if dropped, err := p.DropJobs(t.Context()); err != nil || !dropped {
+		if dropped, _, err := p.DropJobs(t.Context()); err != nil || !dropped {
 			t.Fatal(dropped, err)
 		}
 		if n := at.raw.Exists(t.Context(), at.key("jobs"), at.key("inflight"), at.key("engaged")).Val(); n != 0 {
@@ -301,9 +301,14 @@ func TestJobsAreSwitchedOnAndOff(t *testing.T) {
 		if at.raw.HGet(t.Context(), at.key("meta"), "jobs").Val()+at.raw.HGet(t.Context(), at.key("meta"), "jobs_whole").Val() != "" {
 			t.Error("the field is left")
 		}
-		if dropped, err := p.DropJobs(t.Context()); err != nil || dropped || release(t, p, early) {
+		if dropped, left, err := p.DropJobs(t.Context()); err != nil || dropped || left != 0 || release(t, p, early) {
 			t.Error("it goes on", err)
 		}
+		late := acquire(t, p, time.Hour, 0)
+		if dropped, left, err := p.DropJobs(t.Context()); err != nil || dropped || left != 1 || !release(t, p, late) {
+			t.Errorf("one that nobody counts: %d, %v", left, err)
+		}
+		at.raw.Del(t.Context(), at.key("inflight"))
 		amend(t, p, id(1), record.Cooling, 1<<45, nil)
 		amend(t, p, id(1), record.Eligible, 1<<45, nil)
 		if n := at.raw.Exists(t.Context(), at.key("inflight"), at.key("engaged")).Val(); n != 0 {

@@ -86,7 +86,7 @@ func (tr *trace) abandon(t *rapid.T) {
 }
 
 func (tr *trace) drop(t *rapid.T) {
-	dropped, err := tr.pool.DropJobs(tr.ctx)
+	dropped, _, err := tr.pool.DropJobs(tr.ctx)
 	tr.must(t, err)
 	if dropped != tr.counting {
 		t.Fatalf("dropped %v, counted %v", dropped, tr.counting)
