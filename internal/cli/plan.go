@@ -122,7 +122,7 @@ func (f *planFlags) settings(config *configs.Config, c scheduler.Check) (plan.Se
 		return plan.Settings{}, fmt.Errorf("bad value for --latency: %s is longer than the timeout of check %s, %s: a probe that passes ends before", latency, c.Name, c.Timeout)
 	}
 	least, most := c.Transaction.Requests()
-	s := plan.Settings{Policy: c.Policy, PerTick: c.Trickle.PerTick, MaxPerTick: c.Trickle.MaxPerTick, Window: c.Trickle.Window,
+	s := plan.Settings{Jobs: c.Jobs, Policy: c.Policy, PerTick: c.Trickle.PerTick, MaxPerTick: c.Trickle.MaxPerTick, Window: c.Trickle.Window,
 		Rate: c.Limits.Rate, Concurrency: c.Limits.Concurrency, PerHost: c.Limits.PerHost, Prober: config.Prober.Concurrency,
 		Share: share(config, c), Daemons: f.daemons, Timeout: c.Timeout, Latency: latency, Requests: least, MostRequests: most}
 	s.Policy.Tick = config.Scheduler.Tick

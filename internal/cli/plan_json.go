@@ -64,6 +64,7 @@ type memoryJSON struct {
 	NewBytes    int64 `json:"new_bytes"`
 	GrownBytes  int64 `json:"grown_bytes"`
 	FullBytes   int64 `json:"full_bytes"`
+	JobsBytes   int64 `json:"jobs_bytes"`
 	EventsBytes int64 `json:"events_bytes"`
 }
 
@@ -79,7 +80,7 @@ func planJSONOf(name string, counted bool, p plan.Plan) planJSON {
 	out := planJSON{Check: name, Endpoints: s.Endpoints, Counted: counted, Daemons: s.Daemons, LatencyMs: ms(s.Latency),
 		TimeoutMs: ms(s.Timeout), MostEndpoints: p.Most, Rest: loadOf(s, p.Rest), Worst: loadOf(s, p.Worst), BurstProbes: hundredths(p.Burst),
 		Noticed: noticedJSON{ms(n.Mean), ms(n.Longest), ms(n.Recovering), ms(n.Silent), n.Bound},
-		FirstMs: ms(p.First), Memory: memoryJSON{p.Memory.New, p.Memory.Grown, p.Memory.Full, p.Memory.Events}, Warnings: planWarnings(p.Warnings)}
+		FirstMs: ms(p.First), Memory: memoryJSON{p.Memory.New, p.Memory.Grown, p.Memory.Full, p.Memory.Jobs, p.Memory.Events}, Warnings: planWarnings(p.Warnings)}
 	for _, b := range p.Back {
 		out.Back = append(out.Back, backJSON{b.Endpoints, ms(b.Growing), ms(b.Steady)})
 	}

@@ -175,6 +175,9 @@ func (t *planTable) memory(m plan.Memory) {
 	t.head("memory in Redis")
 	t.line("new", size(m.New), "never probed")
 	t.line("in use", size(m.Grown), "all eligible, five transitions in each history")
+	if m.Jobs > 0 {
+		t.line("jobs", "+"+size(m.Jobs), "beside that: live jobs are counted, and each has one")
+	}
 	t.line("at most", size(m.Full+m.Events), "all cooling after five failures, and the last events")
 }
 

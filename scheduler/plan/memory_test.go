@@ -124,3 +124,45 @@ func TestMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestMemoryOfJobs holds what counting jobs takes against a real server, a live job of each.
+func TestMemoryOfJobs(t *testing.T) {
+	const n = 10_000
+	url := testenv.Redis(t)
+	raw := testenv.Client(t, url)
+	st, err := store.Open(store.Address{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	p, tr, ids := st.Pool("c"), lived(t, "p"), 0.0
+	var changes []store.Change
+	for i := range n {
+		id := fmt.Sprintf("http://h%05d.example:%d", i, i%60000+1024)
+		ids += float64(len(id)) / n
+		changes = append(changes, store.Change{ID: id, Transition: tr})
+	}
+	if _, err := p.Amend(t.Context(), changes); err != nil {
+		t.Fatal(err)
+	}
+	before := used(t, raw)
+	if _, err := p.AbandonJobs(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for at, whole := uint64(0), false; !whole; whole = at == 0 {
+		if at, _, err = p.FillJobs(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range n {
+		if _, ok, err := p.Acquire(t.Context(), time.Hour, 1); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	took := float64(used(t, raw)-before) / n
+	each := float64(plan.Of(with(func(s *plan.Settings) { s.Endpoints, s.IDBytes, s.Jobs = n, ids, true })).Memory.Jobs) / n
+	t.Logf("%.0f B each, reckoned %.0f", took, each)
+	if each < 0.6*took || each > 1.6*took {
+		t.Errorf("reckoned %.0f B each, they take %.0f", each, took)
+	}
+}

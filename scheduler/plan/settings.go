@@ -14,6 +14,7 @@ type Settings struct {
 	Largest   int     // of them at the proxy host that has most; 0: every endpoint has a host of its own
 	IDBytes   float64 // of an endpoint's id on average; 0: not known
 	Passwords float64 // share of the endpoints that have one, 0 to 1
+	Jobs      bool    // live jobs of workers are counted
 
 	Policy policy.Policy // Tick filled in; Spread is reckoned here
 
