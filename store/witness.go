@@ -186,6 +186,9 @@ func say(conn net.Conn, in *bufio.Reader, words ...string) error {
 	if err != nil {
 		return fmt.Errorf("monitor: %w", err)
 	}
+	if strings.HasPrefix(reply, "-ERR unknown command") {
+		return errors.New("monitor: this Redis has no MONITOR, the embedded one among them: use a redis-server, or leave --monitor out")
+	}
 	if !strings.HasPrefix(reply, "+OK") {
 		return fmt.Errorf("monitor: %s", strings.TrimSpace(strings.TrimPrefix(reply, "-")))
 	}

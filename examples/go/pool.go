@@ -54,7 +54,7 @@ func New(client redis.Scripter, scripts fs.FS, c Config) (*Pool, error) {
 	for _, name := range []string{"allocate_url", "report", "acquire", "release"} {
 		text, err := fs.ReadFile(scripts, name+".lua")
 		if err != nil {
-			return nil, fmt.Errorf("read script: %w", err)
+			return nil, fmt.Errorf("read script: %w: give the directory store/lua", err)
 		}
 		p.scripts[name] = redis.NewScript(string(text))
 	}
@@ -109,7 +109,7 @@ func (p *Pool) Lease(ctx context.Context) (*Lease, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-over:
-			return nil, ErrEmpty
+			return nil, fmt.Errorf("%w in %s for %v", ErrEmpty, p.key("eligible"), p.config.Wait)
 		case <-time.After(pause/2 + rand.N(pause/2)):
 		}
 	}
@@ -139,7 +139,9 @@ func (l *Lease) Done(f *Failure) {
 func (p *Pool) run(ctx context.Context, name string, keys []string, args ...any) *redis.Cmd {
 	full := make([]string, len(keys))
 	for i, k := range keys {
-		full[i] = p.config.Prefix + ":{" + p.config.Check + "}:" + k
+		full[i] = p.key(k)
 	}
 	return p.scripts[name].Run(ctx, p.client, full, args...)
 }
+
+func (p *Pool) key(part string) string { return p.config.Prefix + ":{" + p.config.Check + "}:" + part }

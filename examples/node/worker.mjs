@@ -38,19 +38,27 @@ export function judge (status) {
   return status === 407 ? ['proxy_auth', 'auth_rejected'] : undefined
 }
 
+function script (path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new Error(`${path} cannot be read: copy store/lua there, or name it by PROXYWARD_LUA`)
+  }
+}
+
 export class Pool {
   #redis; #key; #options
 
   // redis: of ioredis; new Redis, new Redis.Cluster, or with `sentinels`.
   // jobs: { limit, cap }: ms after which a job counts as abandoned, live jobs a proxy has at most (0: any number)
-  // wait: ms to wait while no proxy is free
+  // wait: ms to wait while no proxy is free; worker: its name in reports
   constructor (redis, check, options = {}) {
     const lua = options.lua ?? process.env.PROXYWARD_LUA ?? join(dirname(fileURLToPath(import.meta.url)), 'lua')
     this.#redis = redis
     this.#options = { wait: 30000, worker: `${hostname()}-${process.pid}`, ...options }
     this.#key = part => `${options.prefix ?? 'proxyward'}:{${check}}:${part}`
     for (const [name, numberOfKeys] of Object.entries(scripts)) { // EVALSHA, then EVAL on NOSCRIPT
-      redis.defineCommand(`proxyward_${name}`, { numberOfKeys, lua: readFileSync(join(lua, `${name}.lua`), 'utf8') })
+      redis.defineCommand(`proxyward_${name}`, { numberOfKeys, lua: script(join(lua, `${name}.lua`)) })
     }
   }
 
@@ -72,7 +80,7 @@ export class Pool {
       const lease = await this.take()
       if (lease) return lease
       const left = end - performance.now()
-      if (left <= 0) throw new EmptyPool(`no proxy was free for ${this.#options.wait} ms`)
+      if (left <= 0) throw new EmptyPool(`no proxy of ${this.#key('eligible')} was free for ${this.#options.wait / 1000} s`)
       await sleep(Math.min(left, pause * (0.5 + Math.random() / 2)))
     }
   }

@@ -66,7 +66,11 @@ class Lease:
 
 
 class Pool:
-    """The pool of one check. client is redis.Redis, a RedisCluster, or what Sentinel.master_for() gives."""
+    """The pool of one check. client is redis.Redis, a RedisCluster, or what Sentinel.master_for() gives.
+
+    wait: how long lease() waits while no proxy is free, in s. judge(status, headers): as judge() below. worker: its
+    name in reports. Threads may share a Pool; give each a session() or client() of its own.
+    """
 
     def __init__(self, client, check: str, *, prefix: str = "proxyward", jobs: Optional[Jobs] = None, wait: float = 30,
                  judge: Callable = judge, worker: Optional[str] = None, lua: Optional[str] = None):
@@ -74,8 +78,11 @@ class Pool:
         self._keys = f"{prefix}:{{{check}}}:"
         self._worker = worker or f"{socket.gethostname()}-{os.getpid()}"
         folder = Path(lua or os.environ.get("PROXYWARD_LUA") or Path(__file__).parent / "lua")
-        self._scripts = {name: (folder / f"{name}.lua").read_bytes()
-                         for name in ("allocate_url", "report", "acquire", "release")}
+        try:
+            self._scripts = {name: (folder / f"{name}.lua").read_bytes()
+                             for name in ("allocate_url", "report", "acquire", "release")}
+        except FileNotFoundError as e:
+            raise FileNotFoundError(f"no {e.filename}: copy store/lua there, or name it by PROXYWARD_LUA") from None
 
     def take(self) -> Optional[Lease]:
         """Takes a proxy, or None: then make no request."""
@@ -87,7 +94,7 @@ class Pool:
         return Lease(self, got[0], got[1], None) if got else None
 
     def lease(self) -> Lease:
-        """Takes a proxy; while none is free it asks again, ever more rarely, for `wait` seconds."""
+        """Takes a proxy; while none is free it asks again, ever more rarely, for `wait` seconds: EmptyPool."""
         end, pause = time.monotonic() + self._wait, 0.05
         while True:
             taken = self.take()
@@ -95,7 +102,7 @@ class Pool:
                 return taken
             left = end - time.monotonic()
             if left <= 0:
-                raise EmptyPool(f"no proxy was free for {self._wait:g} s")
+                raise EmptyPool(f"no proxy of {self._keys}eligible was free for {self._wait:g} s")
             time.sleep(min(left, pause * random.uniform(0.5, 1)))
             pause = min(pause * 2, 2)
 
@@ -235,6 +242,9 @@ def main() -> int:
             except EmptyPool as e:
                 print(e, file=sys.stderr)
                 return 1
+            except redis.RedisError as e:
+                print("Redis:", type(e).__name__, flush=True)
+                bad = 1
             except Exception as e:  # the text of some errors names the proxy: only the kind is told
                 print(type(e).__name__, flush=True)
                 bad = 1

@@ -13,7 +13,7 @@ key="$PREFIX:{$CHECK}:"
 
 # script NAME NUMBER KEY... ARGV...: by its digest, and with its text where the server does not know it yet.
 script() {
-  text=$(cat "$PROXYWARD_LUA/$1.lua") || return
+  text=$(cat "$PROXYWARD_LUA/$1.lua") || { echo "copy store/lua there, or name it by PROXYWARD_LUA" >&2 && return 1; }
   sha=$(printf %s "$text" | sha1sum | cut -d ' ' -f 1)
   shift
   if reply=$($REDIS_CLI --no-auth-warning -e -u "$REDIS_URL" --raw EVALSHA "$sha" "$@" 2>&1); then
@@ -94,7 +94,7 @@ if [ "${0##*/}" = worker.sh ]; then
     fetch "$1" /dev/null
     case $? in
       0) ;;
-      3) echo "no proxy was free for $WAIT s" >&2 && exit 1 ;;
+      3) echo "no proxy of ${key}eligible was free for $WAIT s" >&2 && exit 1 ;;
       4) exit 1 ;; # said already
       *) bad=1 ;;
     esac
