@@ -15,13 +15,26 @@ import (
 // bench is a pool of which only what workers touch is there.
 type bench struct {
 	*testing.B
-	raw  *redis.Client
-	key  func(string) string
-	n    int
-	sums map[string][]float64 // µs a call, by what was called, one for each round
+	raw *redis.Client
+	key func(string) string
+	n   int
+
+	names []string             // of what was called, in order
+	sums  map[string][]float64 // µs a call of it, one for each round
 }
 
-const benchCalls = 4000
+// benchCalls are a round's calls of one script, benchJobs how many jobs are live at most.
+const benchCalls, benchJobs = 4000, 500
+
+// bareCalls are the fewest calls that an acquire could do with, and nothing else: they choose
+// nothing, and answer nothing. What one more costs is seen from each to the next.
+var bareCalls = []struct{ name, script string }{
+	{"2 bare calls", ``},
+	{"3 bare calls, of two counts", `redis.call('ZINCRBY', KEYS[2], '1', id) `},
+	{"4 bare calls, with a token", `redis.call('ZADD', KEYS[3], 'NX', '1796075108794', ARGV[1]) `},
+	{"6 bare calls, with the time", `redis.call('TIME') redis.call('HMGET', KEYS[4], 'offset', 'high') `},
+	{"7 bare calls, with a look", `redis.call('ZSCORE', KEYS[2], id) `},
+}
 
 // BenchmarkJobs is what a call of a worker's script costs the server, in µs by its own
 // count, at 1,000, 100,000 and 1,000,000 members; all in one run, round by round, since
@@ -30,7 +43,7 @@ func BenchmarkJobs(b *testing.B) {
 	for _, n := range []int{1000, 100_000, 1_000_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			at := real(b)
-			s := bench{b, at.raw, at.key, n, map[string][]float64{}}
+			s := bench{b, at.raw, at.key, n, nil, map[string][]float64{}}
 			s.fill()
 			for b.Loop() {
 				s.round()
@@ -65,15 +78,15 @@ func (s *bench) fill() {
 	s.must(s.raw.HSet(s.Context(), s.key("clock"), "offset", 0, "high", 1, "held", 0).Err())
 }
 
-var usecPerCall = regexp.MustCompile(`cmdstat_evalsha:calls=(\d+),usec=\d+,usec_per_call=([\d.]+)`)
+var evalsha = regexp.MustCompile(`cmdstat_evalsha:calls=(\d+),usec=(\d+)`)
 
-// measure calls a script so often and keeps what one call took the server.
-func (s *bench) measure(name, script string, keys []string, args func() []any) (replies []any) {
+// measure calls a script so often and returns what that took the server, in µs.
+func (s *bench) measure(script string, calls int, keys []string, args func() []any) (us float64, replies []any) {
 	s.Helper()
 	sha, err := s.raw.ScriptLoad(s.Context(), script).Result()
 	s.must(err)
 	s.must(s.raw.ConfigResetStat(s.Context()).Err())
-	for range benchCalls / 100 {
+	for range calls / 100 {
 		pipe := s.raw.Pipeline()
 		for range 100 {
 			pipe.EvalSha(s.Context(), sha, keys, args()...)
@@ -84,14 +97,28 @@ func (s *bench) measure(name, script string, keys []string, args func() []any) (
 			replies = append(replies, c.(*redis.Cmd).Val())
 		}
 	}
-	m := usecPerCall.FindStringSubmatch(s.raw.Info(s.Context(), "commandstats").Val())
-	if m == nil || m[1] != strconv.Itoa(benchCalls) {
+	m := evalsha.FindStringSubmatch(s.raw.Info(s.Context(), "commandstats").Val())
+	if m == nil || m[1] != strconv.Itoa(calls) {
 		s.Fatal("the server did not count the calls: ", m)
 	}
-	us, err := strconv.ParseFloat(m[2], 64)
+	us, err = strconv.ParseFloat(m[2], 64)
 	s.must(err)
-	s.sums[name] = append(s.sums[name], us)
-	return replies
+	return us, replies
+}
+
+// note keeps what a round's calls took together.
+func (s *bench) note(name string, us float64) {
+	if s.sums[name] == nil {
+		s.names = append(s.names, name)
+	}
+	s.sums[name] = append(s.sums[name], us/benchCalls)
+}
+
+// call measures a script that needs no cleaning up.
+func (s *bench) call(name, script string, keys []string, args func() []any) {
+	s.Helper()
+	us, _ := s.measure(script, benchCalls, keys, args)
+	s.note(name, us)
 }
 
 func (s *bench) file(name string) string {
@@ -100,18 +127,22 @@ func (s *bench) file(name string) string {
 	return string(text)
 }
 
-// give has jobs taken and released again, measured both.
-func (s *bench) give(name string, keys []string, limit, most int) {
-	var tokens []any
-	for _, reply := range s.measure(name, s.file("acquire"), keys, func() []any { return []any{limit, most} }) {
-		tokens = append(tokens, reply.([]any)[1])
-	}
+// give has jobs taken and released again, some at a time, measured both.
+func (s *bench) give(name string, keys []string) {
 	releasing := []string{s.key("inflight"), s.key("jobs"), s.key("engaged"), s.key("reports")}
-	s.measure("release, after "+name, s.file("release"), releasing, func() []any {
-		last := tokens[len(tokens)-1]
-		tokens = tokens[:len(tokens)-1]
-		return []any{last}
-	})
+	var taking, ending float64
+	for range benchCalls / benchJobs {
+		us, replies := s.measure(s.file("acquire"), benchJobs, keys, func() []any { return []any{60_000, 0} })
+		taking += us
+		us, _ = s.measure(s.file("release"), benchJobs, releasing, func() []any {
+			last := replies[len(replies)-1].([]any)[1]
+			replies = replies[:len(replies)-1]
+			return []any{last}
+		})
+		ending += us
+	}
+	s.note(name, taking)
+	s.note("release, after "+name, ending)
 }
 
 // busy gives so many jobs to the lowest members, and fewer to the others: no token of them is
@@ -135,16 +166,21 @@ func (s *bench) round() {
 	none := func() []any { return nil }
 	eligible := []string{s.key("eligible")}
 	acquiring := []string{s.key("eligible"), s.key("inflight"), s.key("jobs"), s.key("clock")}
-	withURL := append(slices.Clone(acquiring), s.key("urls"))
-	s.measure("bare ZINCRBY", `return redis.call('ZINCRBY', KEYS[1], 1, ARGV[1])`, eligible, func() []any { return []any{s.id(rand.IntN(s.n))} })
-	s.measure("allocate", s.file("allocate"), eligible, none)
-	s.measure("allocate_url", s.file("allocate_url"), append(eligible, s.key("urls")), none)
-	s.give("acquire", acquiring, 60_000, 0)
-	s.give("acquire with its URL", withURL, 60_000, 0)
+	s.call("bare ZINCRBY", `return redis.call('ZINCRBY', KEYS[1], 1, ARGV[1])`, eligible, func() []any { return []any{s.id(rand.IntN(s.n))} })
+	s.call("allocate", s.file("allocate"), eligible, none)
+	s.call("allocate_url", s.file("allocate_url"), append(eligible, s.key("urls")), none)
+	s.give("acquire", acquiring)
+	s.give("acquire with its URL", append(slices.Clone(acquiring), s.key("urls")))
 	s.busy(0, 0, 1)
-	s.give("acquire, all busy", acquiring, 60_000, 0)
-	s.busy(benchCalls/2, 9, 1)
-	s.give("acquire, the lowest busier", acquiring, 60_000, 0)
+	s.give("acquire, all busy", acquiring)
+	s.busy(float64(min(2000, s.n/2)), 9, 1)
+	s.give("acquire, the lowest busier", acquiring)
+	script, seq := `local id = redis.call('ZRANGE', KEYS[1], '0', '0')[1] redis.call('ZINCRBY', KEYS[1], '1', id) `, 0
+	for _, c := range bareCalls {
+		script += c.script
+		s.call(c.name, script, acquiring, func() []any { seq++; return []any{fmt.Sprintf("1796075108.60000.%d:%s", seq, s.id(seq%s.n))} })
+		s.must(s.raw.Del(s.Context(), s.key("jobs")).Err())
+	}
 	s.busy(0, 0, 0)
 }
 
@@ -152,8 +188,8 @@ func (s *bench) round() {
 // allocations that is.
 func (s *bench) tell() {
 	least := func(name string) float64 { return slices.Min(s.sums[name]) }
-	for _, name := range []string{"bare ZINCRBY", "allocate", "allocate_url", "acquire", "acquire with its URL", "release, after acquire", "acquire, all busy", "acquire, the lowest busier"} {
-		s.Logf("%9d members: %-28s %6.2f µs, %5.2f × allocate, %5.2f × bare", s.n, name, least(name), least(name)/least("allocate"), least(name)/least("bare ZINCRBY"))
+	for _, name := range s.names {
+		s.Logf("%9d members: %-36s %6.2f µs, %5.2f × allocate, %5.2f × bare", s.n, name, least(name), least(name)/least("allocate"), least(name)/least("bare ZINCRBY"))
 	}
 	s.ReportMetric(least("allocate")/least("bare ZINCRBY"), "allocate/bare")
 	s.ReportMetric(least("acquire")/least("allocate"), "acquire/allocate")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -103,7 +104,7 @@ func TestAcquireTakesTheFewestJobsThenTheFewestAllocations(t *testing.T) {
 	})
 }
 
-// The bound of 200: the idle one is found though more than 200 with fewer allocations are busy.
+// The idle one is found though hundreds with fewer allocations are busy.
 func TestAnIdleOneIsFoundBehindManyBusyOnes(t *testing.T) {
 	contract(t, func(t *testing.T, at place) {
 		p := at.pool(t)
@@ -124,6 +125,54 @@ func TestAnIdleOneIsFoundBehindManyBusyOnes(t *testing.T) {
 			t.Error("taken over the cap", err)
 		}
 		mended(t, repair(t, p))
+	})
+}
+
+// behindBusyOnes is a pool of ten busy endpoints, and of so many idle ones with more allocations.
+func behindBusyOnes(t *testing.T, at place, idle int, allocations func(i int) float64) *store.Pool {
+	t.Helper()
+	p := at.pool(t)
+	plant(t, p, record.Eligible, 1<<45, ids(0, 10+idle)...)
+	count(t, p)
+	for i := range idle {
+		at.raw.ZAdd(t.Context(), at.key("eligible"), zat(allocations(i), 10+i))
+	}
+	for range 10 {
+		acquire(t, p, time.Hour, 1)
+	}
+	return p
+}
+
+func TestBehindBusyOnesAFewIdleOnesAreTakenInOrder(t *testing.T) {
+	contract(t, func(t *testing.T, at place) {
+		p := behindBusyOnes(t, at, 32, func(i int) float64 { return 100 + float64(i*7%32) })
+		for n := range 32 {
+			if j := acquire(t, p, time.Hour, 1); j.Endpoint != id(10+n*23%32) { // 7 × 23 is 1 modulo 32
+				t.Errorf("the %d. is %s", n, j.Endpoint)
+			}
+		}
+		if j, ok, err := p.Acquire(t.Context(), time.Hour, 1); ok || err != nil {
+			t.Error(j, err)
+		}
+	})
+}
+
+// Of many idle ones behind busy ones none is forgotten, and none is preferred for long.
+func TestBehindBusyOnesManyIdleOnesShareTheWork(t *testing.T) {
+	contract(t, func(t *testing.T, at place) {
+		p := behindBusyOnes(t, at, 90, func(int) float64 { return 100 })
+		for range 900 {
+			if j := acquire(t, p, time.Hour, 1); !release(t, p, j) {
+				t.Fatal("no job of", j.Endpoint)
+			}
+		}
+		var scores []float64
+		for i := range 90 {
+			scores = append(scores, at.raw.ZScore(t.Context(), at.key("eligible"), id(10+i)).Val())
+		}
+		if low, high := slices.Min(scores), slices.Max(scores); low < 105 || high > 115 {
+			t.Errorf("900 jobs of 90 endpoints, and their allocations went from 100 to %v-%v", low, high)
+		}
 	})
 }
 
