@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"proxyward/scheduler/guard"
 	"proxyward/scheduler/policy"
@@ -171,11 +172,18 @@ func (r *runner) alarming(seen []store.Seen, codes []store.Code) bool {
 }
 
 // tell writes a line for a change of state. Of very many within a second only some are
-// written; the line of the tick counts all that results made.
+// written; the next tick says how many were left out.
 func (r *runner) tell(id string, e record.Step) {
 	r.moves.Info("moved", zap.String("endpoint", id), zap.String("from", string(e.From)), zap.String("to", string(e.To)),
 		zap.String("stage", e.Stage), zap.String("reason", e.Reason), zap.String("blame", e.Blame), zap.String("detail", e.Detail),
 		zap.Int64("pause_ms", e.PauseMs), zap.String("by", string(e.By)), zap.String("probe", e.Probe))
+}
+
+// thinned counts the lines for moves that were left out.
+func (r *runner) thinned(_ zapcore.Entry, d zapcore.SamplingDecision) {
+	if d&zapcore.LogDropped > 0 {
+		r.untold.Add(1)
+	}
 }
 
 // reread gives results the record as it is now. A result won with an old password says

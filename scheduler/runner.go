@@ -57,6 +57,7 @@ type runner struct {
 	stop     context.CancelFunc
 
 	committed, moved counter // results and moves since the last report
+	untold           counter // lines for moves that were left out since
 
 	mu      sync.Mutex
 	flying  int  // probes in flight
@@ -77,7 +78,7 @@ func newRunner(d *Daemon, c Check, before *service) (*runner, error) {
 		r.pool, r.gate, r.follower = before.pool, before.gate, before.follower
 	}
 	r.moves = r.log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(c, time.Second, movesTold, movesTold)
+		return zapcore.NewSamplerWithOptions(c, time.Second, movesTold, movesTold, zapcore.SamplerHook(r.thinned))
 	}))
 	r.pool.OnMove(func(id string, step record.Step) {
 		r.Watch.Moved(c.Name, step)

@@ -85,6 +85,16 @@ func lines(logs *observer.ObservedLogs) (all []map[string]any) {
 	return all
 }
 
+// leftOut is how many lines about moves were left out, as the log says.
+func leftOut(logs *observer.ObservedLogs) (n int) {
+	for _, e := range logs.All() {
+		if left, ok := e.ContextMap()["left_out"].(int64); ok {
+			n += int(left)
+		}
+	}
+	return n
+}
+
 // told counts the lines of moves by what they say, of all but the markers.
 func told(by func(string) bool, daemons ...*observer.ObservedLogs) map[string]int {
 	n := map[string]int{}
@@ -220,7 +230,8 @@ func TestWhatOtherProcessesDoIsALineToo(t *testing.T) {
 }
 
 // Thousands of moves at once, or read at once after a lag, are a bounded number of lines:
-// 100 within a second, then one of a hundred. What comes later is told as ever.
+// 100 within a second, then one of a hundred, and how many were left out. What comes later is
+// told as ever.
 func TestVeryManyMovesAreFewLines(t *testing.T) {
 	t.Parallel()
 	testenv.EachRedis(t, func(t *testing.T, url string) {
@@ -239,11 +250,16 @@ func TestVeryManyMovesAreFewLines(t *testing.T) {
 		if n := len(told(byOthers, logs)); n != 0 {
 			t.Errorf("%d lines about what was before it started", n)
 		}
-		bounded := func(what string, moves int, f func()) {
+		bounded := func(what string, moves, kept int, f func()) {
 			t.Helper()
-			before, began := len(lines(logs)), time.Now()
+			before, out, began := len(lines(logs)), leftOut(logs), time.Now()
 			f()
 			caughtUp(t, raw, logs)
+			heard := func() int { return len(lines(logs)) - before + leftOut(logs) - out }
+			testenv.Eventually(t, 20*time.Second, what+": it says how many were left out", func() bool { return heard() >= kept })
+			if most := moves + 30; heard() > most { // the markers are moves, too
+				t.Errorf("%s: %d moves told or left out, of at most %d", what, heard(), most)
+			}
 			seconds := int(time.Since(began)/time.Second) + 2
 			n := len(lines(logs)) - before
 			t.Logf("%s: %d lines for %d moves within %d s", what, n, moves, seconds)
@@ -251,7 +267,7 @@ func TestVeryManyMovesAreFewLines(t *testing.T) {
 				t.Errorf("%s: %d lines for %d moves within %d s", what, n, moves, seconds)
 			}
 		}
-		bounded("forgotten", many, func() {
+		bounded("forgotten", many, many, func() {
 			entries, _, err := p.Look(t.Context(), all)
 			if err == nil {
 				_, err = p.Forget(t.Context(), record.ByOperator, entries)
@@ -260,7 +276,7 @@ func TestVeryManyMovesAreFewLines(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		bounded("more than the stream keeps", 15_000, func() { written(t, raw, 15_000, farm.ID(0)) })
+		bounded("more than the stream keeps", 15_000, 10_000, func() { written(t, raw, 15_000, farm.ID(0)) })
 		testenv.Eventually(t, 20*time.Second, "a quiet second", ticksPassed(t, p, 1100))
 		written(t, raw, 1, farm.ID(1))
 		caughtUp(t, raw, logs)

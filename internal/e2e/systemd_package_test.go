@@ -146,6 +146,7 @@ func TestThePackageFromInstallToPurge(t *testing.T) {
 		t.Errorf("the configuration was not kept")
 	}
 
+	m.write("/etc/credstore.encrypted/proxyward.redis-password", "as if encrypted")
 	m.run("dpkg", "-r", "proxyward")
 	if got := m.prop("ActiveState"); got == "active" {
 		t.Error("it runs without its package")
@@ -153,7 +154,7 @@ func TestThePackageFromInstallToPurge(t *testing.T) {
 	m.run("test", "-s", "/etc/proxyward/proxyward.yaml")
 	m.run("dpkg", "-P", "proxyward")
 	m.run("sh", "-c", `for f in /etc/proxyward /usr/bin/proxyward /usr/lib/systemd/system/proxyward.service /var/lib/private/proxyward /var/lib/proxyward `+
-		`/usr/share/doc/proxyward /etc/credstore/proxyward.redis-password /etc/systemd/system/multi-user.target.wants/proxyward.service; do
+		`/usr/share/doc/proxyward /etc/credstore/proxyward.redis-password /etc/credstore.encrypted/proxyward.redis-password /etc/systemd/system/multi-user.target.wants/proxyward.service; do
 		if [ -e $f ] || [ -L $f ]; then echo "$f is left" >&2; exit 1; fi; done; ! getent group proxyward-conf`)
 	client := wardClient(t, url)
 	if n := client.HLen(t.Context(), "proxyward:{c}:endpoints").Val(); n != 3 {

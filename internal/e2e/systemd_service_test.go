@@ -188,7 +188,7 @@ func TestWhatIsStuckOrKilledIsRestarted(t *testing.T) {
 	t.Parallel()
 	server, farm, m := testenv.NewServer(t, wardOnly...), testenv.NewFarm(t, 2), boot(t)
 	m.serve(packages(t).older, server.URL, farm, 2)
-	m.unit("WatchdogSec=3s", "RestartSec=100ms", "LimitNOFILE=300")
+	m.unit("WatchdogSec=5s", "RestartSec=100ms", "LimitNOFILE=300")
 	m.run("systemctl", "start", "proxyward")
 	m.becomes("StatusText", "c: 2 eligible")
 	m.says("256 probes in flight need some 356 open files, and this process may have 300")
