@@ -54,7 +54,7 @@ func New(client redis.Scripter, scripts fs.FS, c Config) (*Pool, error) {
 	for _, name := range []string{"allocate_url", "report", "acquire", "release"} {
 		text, err := fs.ReadFile(scripts, name+".lua")
 		if err != nil {
-			return nil, fmt.Errorf("read script: %w: give the directory store/lua", err)
+			return nil, fmt.Errorf("read store/lua: %w", err)
 		}
 		p.scripts[name] = redis.NewScript(string(text))
 	}
@@ -84,7 +84,7 @@ func (p *Pool) Take(ctx context.Context) (*Lease, error) {
 	if errors.Is(err, redis.Nil) {
 		return nil, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("take a proxy: %w", err)
+		return nil, fmt.Errorf("take a proxy from Redis: %w", err)
 	}
 	u, err := url.Parse(reply[len(reply)-1])
 	if err != nil {

@@ -22,6 +22,8 @@ type Transport struct {
 	// Judge says what a response means for the proxy; nil: nothing. Add to it what your target
 	// sends to proxies that it does not like.
 	Judge func(*http.Response) *Failure
+	// Took is told which proxy, by its id, a request goes through; nil: nobody is.
+	Took func(r *http.Request, endpoint string)
 
 	pool *Pool
 	http *http.Transport
@@ -62,6 +64,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.Body.Close()
 		}
 		return nil, err
+	}
+	if t.Took != nil {
+		t.Took(r, lease.Endpoint)
 	}
 	switch lease.url.Scheme {
 	case "http", "https", "socks5", "socks5h":

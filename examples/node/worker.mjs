@@ -27,6 +27,9 @@ if (!DecoratorHandler.prototype.onHeaders) throw new Error('this worker is for u
 // No proxy was free for as long as the worker waits. No request was made.
 export class EmptyPool extends Error {}
 
+// Redis gave no proxy: it is away, or refuses this user. No request was made.
+export class RedisAway extends Error {}
+
 // For ioredis: nothing is sent twice (it would be counted twice), and no INFO, which a worker may not.
 export const redisOptions = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false, enableReadyCheck: false, commandTimeout: 5000 }
 
@@ -52,25 +55,31 @@ export class Pool {
   // redis: of ioredis; new Redis, new Redis.Cluster, or with `sentinels`.
   // jobs: { limit, cap }: ms after which a job counts as abandoned, live jobs a proxy has at most (0: any number)
   // wait: ms to wait while no proxy is free; worker: its name in reports
+  // took: is given the id of each proxy taken, for a log
   constructor (redis, check, options = {}) {
     const lua = options.lua ?? process.env.PROXYWARD_LUA ?? join(dirname(fileURLToPath(import.meta.url)), 'lua')
     this.#redis = redis
     this.#options = { wait: 30000, worker: `${hostname()}-${process.pid}`, ...options }
     this.#key = part => `${options.prefix ?? 'proxyward'}:{${check}}:${part}`
-    for (const [name, numberOfKeys] of Object.entries(scripts)) { // EVALSHA, then EVAL on NOSCRIPT
+    for (const [name, numberOfKeys] of Object.entries(scripts)) { // EVAL, then EVALSHA; EVAL again on NOSCRIPT
       redis.defineCommand(`proxyward_${name}`, { numberOfKeys, lua: script(join(lua, `${name}.lua`)) })
     }
   }
 
   // Takes a proxy, or null: then make no request.
   async take () {
-    const { jobs } = this.#options
-    if (!jobs) {
-      const got = await this.#run('allocate_url', ['eligible', 'urls'])
-      return got && new Lease(this, got[0], got[1])
+    const { jobs, took } = this.#options
+    let got
+    try {
+      got = jobs
+        ? await this.#run('acquire', ['eligible', 'inflight', 'jobs', 'clock', 'urls'], jobs.limit, jobs.cap ?? 0)
+        : await this.#run('allocate_url', ['eligible', 'urls'])
+    } catch (cause) {
+      throw new RedisAway(`Redis did not give a proxy: ${cause.name}`, { cause })
     }
-    const got = await this.#run('acquire', ['eligible', 'inflight', 'jobs', 'clock', 'urls'], jobs.limit, jobs.cap ?? 0)
-    return got && new Lease(this, got[0], got[2], got[1])
+    if (!got) return null
+    took?.(got[0])
+    return new Lease(this, got[0], got.at(-1), jobs && got[1])
   }
 
   // Takes a proxy; while none is free it asks again, ever more rarely, for `wait` ms.

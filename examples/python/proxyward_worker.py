@@ -68,13 +68,15 @@ class Lease:
 class Pool:
     """The pool of one check. client is redis.Redis, a RedisCluster, or what Sentinel.master_for() gives.
 
-    wait: how long lease() waits while no proxy is free, in s. judge(status, headers): as judge() below. worker: its
-    name in reports. Threads may share a Pool; give each a session() or client() of its own.
+    wait: how long lease() waits while no proxy is free, in s. judge(status, headers): as judge() above. worker: its
+    name in reports. took(endpoint): is given the id of each proxy taken, for a log. Threads may share a Pool; give
+    each a session() or client() of its own. While Redis is away take() and lease() raise redis.RedisError.
     """
 
     def __init__(self, client, check: str, *, prefix: str = "proxyward", jobs: Optional[Jobs] = None, wait: float = 30,
-                 judge: Callable = judge, worker: Optional[str] = None, lua: Optional[str] = None):
-        self.judge, self._client, self._jobs, self._wait = judge, client, jobs, wait
+                 judge: Callable = judge, worker: Optional[str] = None, lua: Optional[str] = None,
+                 took: Callable[[str], None] = lambda endpoint: None):
+        self.judge, self._client, self._jobs, self._wait, self._took = judge, client, jobs, wait, took
         self._keys = f"{prefix}:{{{check}}}:"
         self._worker = worker or f"{socket.gethostname()}-{os.getpid()}"
         folder = Path(lua or os.environ.get("PROXYWARD_LUA") or Path(__file__).parent / "lua")
@@ -89,9 +91,12 @@ class Pool:
         if self._jobs:
             got = self._run("acquire", ["eligible", "inflight", "jobs", "clock", "urls"],
                             [int(self._jobs.limit * 1000), self._jobs.cap])
-            return Lease(self, got[0], got[2], got[1]) if got else None
-        got = self._run("allocate_url", ["eligible", "urls"], [])
-        return Lease(self, got[0], got[1], None) if got else None
+        else:
+            got = self._run("allocate_url", ["eligible", "urls"], [])
+        if not got:
+            return None
+        self._took(got[0])
+        return Lease(self, got[0], got[-1], got[1] if self._jobs else None)
 
     def lease(self) -> Lease:
         """Takes a proxy; while none is free it asks again, ever more rarely, for `wait` seconds: EmptyPool."""
@@ -231,22 +236,27 @@ def main() -> int:
     """proxyward_worker.py URL [COUNT]: fetches a page. Settings: REDIS_URL CHECK JOB_LIMIT JOB_CAP WAIT HTTP."""
     env = os.environ.get
     jobs = Jobs(float(env("JOB_LIMIT")), int(env("JOB_CAP", "0"))) if env("JOB_LIMIT") else None
+    bad, through = 0, ""
+
+    def took(endpoint):
+        nonlocal through
+        through = f"through {endpoint}"
+
     pool = Pool(redis.Redis.from_url(env("REDIS_URL", "redis://127.0.0.1:6379/0"), socket_timeout=5),
-                env("CHECK", "default"), jobs=jobs, wait=float(env("WAIT", "30")))
-    bad = 0
+                env("CHECK", "default"), jobs=jobs, wait=float(env("WAIT", "30")), took=took)
     with (client if env("HTTP") == "httpx" else session)(pool) as http:
         for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 1):
             try:
                 response = http.get(sys.argv[1])
-                print(response.status_code, len(response.content), "bytes", flush=True)
+                print(response.status_code, len(response.content), "bytes", through, flush=True)
             except EmptyPool as e:
                 print(e, file=sys.stderr)
                 return 1
             except redis.RedisError as e:
-                print("Redis:", type(e).__name__, flush=True)
+                print("Redis did not give a proxy:", type(e).__name__, file=sys.stderr)
                 bad = 1
             except Exception as e:  # the text of some errors names the proxy: only the kind is told
-                print(type(e).__name__, flush=True)
+                print(type(e).__name__, through, flush=True)
                 bad = 1
     return bad
 

@@ -62,8 +62,8 @@ finish() {
   return 0 # a lost report is not worth a retry, and a job ends by its limit
 }
 
-# fetch URL FILE [CURL OPTION...]: one request through a proxy of the pool; prints the status. The proxy's URL
-# goes to curl by its standard input. Status 3: the pool is empty, 4: Redis does not answer so; else curl's own.
+# fetch URL FILE [CURL OPTION...]: one request through a proxy of the pool; prints the status and the endpoint. The
+# proxy's URL goes to curl by its standard input. Status 3: the pool is empty, 4: Redis gave none; else curl's own.
 fetch() {
   lease || return $(($? + 2))
   page=$1 file=$2
@@ -83,7 +83,8 @@ fetch() {
     18,* | 52,*) finish headers eof ;;
     *) finish ;; # not the proxy's fault
   esac
-  [ "$failed" != 0 ] || printf '%s\n' "${said%% *}"
+  [ "$failed" = 0 ] && said=${said%% *} || said="curl: exit status $failed"
+  printf '%s through %s\n' "$said" "$endpoint"
   return "$failed"
 }
 

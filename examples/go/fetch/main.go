@@ -42,30 +42,34 @@ func fetch(page string, count int) error {
 	client := redis.NewClient(options)
 	defer client.Close()
 	jobCap, _ := strconv.Atoi(os.Getenv("JOB_CAP"))
-	pool, err := worker.New(client, os.DirFS(cmp.Or(os.Getenv("PROXYWARD_LUA"), "lua")), worker.Config{
+	lua := cmp.Or(os.Getenv("PROXYWARD_LUA"), "lua")
+	pool, err := worker.New(client, os.DirFS(lua), worker.Config{
 		Check: cmp.Or(os.Getenv("CHECK"), "default"), Wait: seconds("WAIT"), JobLimit: seconds("JOB_LIMIT"), JobCap: jobCap,
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("%w in %s: copy it there, or name it by PROXYWARD_LUA", err, lua)
 	}
+	through := ""
 	transport := worker.NewTransport(pool)
+	transport.Took = func(_ *http.Request, endpoint string) { through = " through " + endpoint }
 	defer transport.CloseIdleConnections()
 	browser := &http.Client{Transport: transport, Timeout: cmp.Or(seconds("WAIT"), 30*time.Second) + 20*time.Second}
 	failed := 0
 	for range count {
+		through = ""
 		n, status, err := get(browser, page)
 		var outer *url.Error
 		switch {
 		case errors.Is(err, worker.ErrEmpty):
 			return err
 		case errors.As(err, &outer):
-			fmt.Printf("failed: %v\n", outer.Err)
+			fmt.Printf("failed: %v%s\n", outer.Err, through)
 			failed++
 		case err != nil:
-			fmt.Printf("failed: %v\n", err)
+			fmt.Printf("failed: %v%s\n", err, through)
 			failed++
 		default:
-			fmt.Printf("%d %d bytes\n", status, n)
+			fmt.Printf("%d %d bytes%s\n", status, n, through)
 		}
 	}
 	if failed > 0 {
