@@ -34,13 +34,17 @@ func TestTheCommandsOfTheWorkersPageWork(t *testing.T) {
 		list.Close()
 	}
 	token := "none"
-	ran, program := 0, ""
-	inside := false // of the program
+	ran, indent := 0, ""
+	programs := []string{} // each an indented block that begins with an import
 	for line := range strings.Lines(string(text)) {
-		if inside = (inside || strings.HasPrefix(line, "       import ")) && (strings.HasPrefix(line, "       ") || line == "\n"); inside {
-			program += strings.TrimPrefix(line, "       ")
+		if bare := strings.TrimLeft(line, " "); indent == "" && bare != line && strings.HasPrefix(bare, "import ") {
+			indent, programs = line[:len(line)-len(bare)], append(programs, "")
+		}
+		if indent != "" && (strings.HasPrefix(line, indent) || line == "\n") {
+			programs[len(programs)-1] += strings.TrimPrefix(line, indent)
 			continue
 		}
+		indent = ""
 		command, is := strings.CutPrefix(line, "    ")
 		if command = strings.TrimSpace(command); !is || command == "" {
 			continue
@@ -76,20 +80,22 @@ func TestTheCommandsOfTheWorkersPageWork(t *testing.T) {
 		if strings.Contains(command, "release.lua") && strings.TrimSpace(o.out) != "1" {
 			t.Errorf("release: %s", o.out)
 		}
-		if strings.HasSuffix(command, "/good 5") && strings.Count(o.out, "200") != 5 {
+		if strings.HasSuffix(command, "/good 5") && strings.Count("\n"+o.out, "\n200 ") != 5 {
 			t.Errorf("%s: %s%s", command, o.out, o.err)
 		}
 		ran++
 	}
-	if ran < 12 || program == "" {
-		t.Errorf("%d commands ran", ran)
+	if ran < 12 || len(programs) != 2 {
+		t.Errorf("%d commands and %d programs", ran, len(programs))
 	}
-	program = strings.NewReplacer("https://shop.example/catalogue", site.HTTP+"/good", "redis://127.0.0.1:6379/0", url).Replace(program)
-	mine := filepath.Join(dir, "worker", "mine.py")
-	if err := os.WriteFile(mine, []byte(program), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if o := run(t, py, mine); o.code != 0 || strings.TrimSpace(o.out) != "200" {
-		t.Errorf("%s\nexit status %d: %s%s", program, o.code, o.out, o.err)
+	for _, program := range programs {
+		program = strings.NewReplacer("https://shop.example/catalogue", site.HTTP+"/good", "redis://127.0.0.1:6379/0", url).Replace(program)
+		mine := filepath.Join(dir, "worker", "mine.py")
+		if err := os.WriteFile(mine, []byte(program), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if o := run(t, py, mine); o.code != 0 || strings.Trim(o.out, "20\n") != "" || !strings.HasPrefix(o.out, "200\n") {
+			t.Errorf("%s\nexit status %d: %s%s", program, o.code, o.out, o.err)
+		}
 	}
 }

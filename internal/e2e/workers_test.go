@@ -122,7 +122,7 @@ func tryKit(t *testing.T, k kit) {
 		}
 		return o
 	}
-	if o := fetch(site.HTTPS+"/good", "1"); o.code != 1 || !strings.Contains(o.err, "no proxy") || site.asked.Load() != 0 {
+	if o := fetch(site.HTTPS+"/good", "1"); o.code != 1 || !strings.Contains(o.err, "proxyward:{c}:eligible") || site.asked.Load() != 0 {
 		t.Errorf("an empty pool: exit status %d, %d requests\n%s%s", o.code, site.asked.Load(), o.out, o.err)
 	}
 	config := yaml(t, kitYAML, "REDIS", url, "PASSWORD", testenv.PasswordOf("proxyward"), "TARGET", site.HTTPS+"/good", "CA", site.CAFile,
@@ -137,7 +137,7 @@ func tryKit(t *testing.T, k kit) {
 	})
 	for _, job := range [][]string{nil, {"JOB_LIMIT=60", "JOB_CAP=1"}} {
 		for _, page := range []string{site.HTTPS + "/good", site.HTTP + "/good"} {
-			if o := fetch(page, "4", job...); o.code != 0 || strings.Count(o.out, "200") != 4 {
+			if o := fetch(page, "4", job...); o.code != 0 || through(o, "200 ", squid.ID()) != 2 || through(o, "200 ", tiny.ID()) != 2 {
 				t.Errorf("%s %v: exit status %d\n%s%s", page, job, o.code, o.out, o.err)
 			}
 		}
@@ -156,7 +156,8 @@ func tryKit(t *testing.T, k kit) {
 	noJobs()
 	client.Do(t.Context(), "SCRIPT", "FLUSH")
 	cut()
-	if o := fetch(site.HTTPS+"/good", "2", "JOB_LIMIT=60", "JOB_CAP=1"); o.code != 1 || strings.Count(o.out, "200") != 1 {
+	o := fetch(site.HTTPS+"/good", "2", "JOB_LIMIT=60", "JOB_CAP=1")
+	if o.code != 1 || through(o, "200 ", squid.ID()) != 1 || through(o, "", tiny.ID()) != 1 {
 		t.Errorf("with one dead proxy: exit status %d\n%s%s", o.code, o.out, o.err)
 	}
 	if o := fetch(site.HTTP+"/good", "2"); o.code != 1 {
@@ -171,6 +172,37 @@ func tryKit(t *testing.T, k kit) {
 		t.Errorf("it is out by %s.%s", r.Stage, r.Reason)
 	}
 	ok(t, "fsck", "--config", config)
+}
+
+// through is how many of a worker's requests went through an endpoint and ended with what begins so.
+func through(o outcome, begin, endpoint string) (n int) {
+	for _, l := range lines(o.out) {
+		if strings.HasPrefix(l, begin) && strings.HasSuffix(l, " through "+endpoint) {
+			n++
+		}
+	}
+	return n
+}
+
+// A worker whose Redis is away says so, without a password and without a word of a proxy; one
+// that has no scripts says where they are to be.
+func TestTheKitsSayWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	for _, k := range kits {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			command := append(k.command(t), "http://target.example/", "1")
+			env := append([]string{"REDIS_URL=redis://worker:" + testenv.Password + "@" + testenv.Nobody(t) + "/0", "PROXYWARD_LUA=../../store/lua"}, k.env...)
+			o := runWith(t, env, command...)
+			if o.code != 1 || !strings.Contains(o.out+o.err, "Redis") || strings.Contains(o.out+o.err, testenv.Password) || strings.Contains(o.out, "through") {
+				t.Errorf("without Redis: exit status %d\n%s%s", o.code, o.out, o.err)
+			}
+			o = runWith(t, append(env, "PROXYWARD_LUA="+t.TempDir()), command...)
+			if o.code != 1 || !strings.Contains(o.err, "PROXYWARD_LUA") || !strings.Contains(o.err, "store/lua") {
+				t.Errorf("without scripts: exit status %d\n%s%s", o.code, o.out, o.err)
+			}
+		})
+	}
 }
 
 // forward listens on loopback and leads to an address, until cut.
