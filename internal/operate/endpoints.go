@@ -33,7 +33,7 @@ type Story struct {
 	Endpoint string        `json:"endpoint"`
 	Check    string        `json:"check"`
 	Record   record.Record `json:"record"`
-	NowMs    int64         `json:"now_ms"`  // pool time
+	NowMs    int64         `json:"-"`       // pool time
 	History  []record.Step `json:"history"` // newest first
 	Next     tell.Next     `json:"next"`
 	Advice   string        `json:"advice,omitempty"` // what a person can do
