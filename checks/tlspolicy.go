@@ -4,10 +4,11 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"proxyward/internal/files"
 )
 
 // tlsPolicy is how one kind of peer is spoken to in TLS: the target, or https proxies.
@@ -74,8 +75,11 @@ func minVersion(f faults, v string) uint16 {
 	return tls.VersionTLS12
 }
 
+// maxCA is how large a CA file may be, in bytes.
+const maxCA = 1 << 20
+
 func readRoots(f faults, file string) *x509.CertPool {
-	pem, err := os.ReadFile(file)
+	pem, err := files.Read(file, maxCA)
 	if err != nil {
 		f.add("ca_file", "%s: write the path of a PEM file", err)
 		return nil

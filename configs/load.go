@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+
+	"proxyward/internal/files"
 )
 
 // DefaultRedis is where pools are kept without a configuration file.
@@ -14,7 +15,7 @@ const DefaultRedis = "embedded://127.0.0.1:6399"
 // Load reads and validates the file at path, with the process's environment and files.
 // What is wrong inside the file is a *Faults; that it cannot be read is another error.
 func Load(path string) (*Config, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		hint := ""
 		if errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"proxyward/internal/files"
 )
 
 // callTimeout bounds one round trip to Redis.
@@ -131,8 +132,11 @@ func (a Address) secure(o *redis.UniversalOptions, secure bool) (err error) {
 	return err
 }
 
+// maxCA is how large a CA file may be, in bytes.
+const maxCA = 1 << 20
+
 func readRoots(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(file)
+	pem, err := files.Read(file, maxCA)
 	if err != nil {
 		return nil, fmt.Errorf("open redis: read CA file: %w", err)
 	}
