@@ -85,6 +85,15 @@ func (d *Daemon) Lag() map[string]time.Duration {
 	return late
 }
 
+// StandsBy reports whether another configuration of a check counts, so that this daemon leaves
+// it alone.
+func (d *Daemon) StandsBy(check string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.services[check]
+	return s != nil && s.standby.on.Load()
+}
+
 // Panics counts the internal faults contained so far.
 func (d *Daemon) Panics() int64 { return d.panics.Load() }
 

@@ -146,6 +146,9 @@ func (n *notifier) status(ctx context.Context) string {
 		if s.Guard.OpenMs > 0 {
 			one += ", guard open"
 		}
+		if n.daemon.StandsBy(name) {
+			one += ", standing by: another daemon's configuration counts"
+		}
 		words = append(words, one)
 	}
 	return strings.Join(words, "; ")

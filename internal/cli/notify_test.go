@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"proxyward/configs"
+	"proxyward/internal/testenv"
 	"proxyward/prober"
 	"proxyward/scheduler"
 	"proxyward/store"
@@ -152,4 +153,11 @@ func TestTheStatusSaysThatTheGuardIsOpen(t *testing.T) {
 	n.refused.Store(false)
 	move(false)
 	is(pool)
+	another := config.Checks[0]
+	another.Fingerprint = "another"
+	later := scheduler.NewDaemon(scheduler.Options{Store: st, Prober: prober.New(1), Checks: []scheduler.Check{another}})
+	running.Go(func() { later.Run(ctx) })
+	testenv.Eventually(t, 20*time.Second, "the status says that it stands by", func() bool {
+		return strings.HasSuffix(n.status(t.Context()), ", standing by: another daemon's configuration counts")
+	})
 }
