@@ -3,13 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"proxyward/configs"
 	"proxyward/internal/cli/screen"
+	"proxyward/internal/sources"
 	"proxyward/scheduler"
 )
 
@@ -88,9 +88,9 @@ func unreadable(checks []scheduler.Check) (warnings []string) {
 			if s.File == "" {
 				continue
 			}
-			f, err := os.Open(s.File)
+			f, err := sources.Open(s.File) // which waits for no pipe
 			if err != nil {
-				warnings = append(warnings, fmt.Sprintf("check %s: its list cannot be read: %v: write it, or correct the path; until then the check has nobody from it", c.Name, err))
+				warnings = append(warnings, fmt.Sprintf("check %s: its list cannot be read: %v; until then the check has nobody from it", c.Name, err))
 				continue
 			}
 			f.Close()
